@@ -1,4 +1,4 @@
-//! Reads the accounts that sign-in and onboarding ask for.
+//! Reads the accounts that sign-in and onboarding need.
 
 use portico_model::{
     Provider,
@@ -11,11 +11,11 @@ use crate::{identity::Identity, resources::Resources};
 /// The users that exist, as far as onboarding needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingUsers {
-    /// None: onboarding is open.
+    /// No users: onboarding is open.
     None,
-    /// Some, but no administrator.
+    /// Some users, but no administrator.
     Some,
-    /// Some, and at least one administrator.
+    /// Some users, and at least one administrator.
     Administrator,
 }
 
@@ -72,7 +72,7 @@ impl Resources {
         Ok(transaction.get_account(&key).await?)
     }
 
-    /// The user with this name. Where users of several providers have it, the one of `credentials` comes first.
+    /// The user with this name. If users of several providers have it, the one of `credentials` comes first.
     pub async fn find_user(&self, name: &str, context: &CallContext) -> Result<Option<SessionUser>, Error> {
         let name_key = self.sandbox.name_key(context.clone(), name.trim()).await?;
         for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {

@@ -28,7 +28,7 @@ pub(crate) struct Request<'a> {
 
 impl Service {
     /// The checks of every call, in their order. What only the procedure knows comes after them: ownership, existence,
-    /// uniqueness. The component checks access once more, of the caller as they are when it has an instance.
+    /// uniqueness. The component checks access once more, for the caller as they are when the call gets its instance.
     pub(crate) async fn check_and_run<T, F>(
         &self,
         request: &Request<'_>,
@@ -79,7 +79,8 @@ impl Service {
         Ok(())
     }
 
-    /// Checks the caller of a procedure that is not the component's again if they were looked up more than a second ago.
+    /// For a procedure that is not the component's: checks the caller again if they were looked up more than a second
+    /// ago.
     async fn check_again_if_late(&self, procedure: &Procedure, call: &mut Call) -> Result<(), Error> {
         if !procedure.is_described() && call.renew_caller().await? {
             call.identity.check(&procedure.access, procedure.kind)?;
@@ -127,9 +128,9 @@ pub(crate) fn check_input(
     input: Result<Option<Value>, Error>,
 ) -> Result<Value, Error> {
     match procedure.input {
-        // Ignore the input when none is expected.
+        // An input that is not expected is ignored.
         Shape::Nothing => Ok(Value::Null),
-        // The component checks its texts itself: what is only compared may have any character.
+        // The component checks its texts itself: a text that is only compared may have any character.
         shape if procedure.is_described() => shape.check(input?),
         shape => shape.check_storable(input?),
     }

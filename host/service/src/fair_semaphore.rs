@@ -1,5 +1,4 @@
-//! A fair semaphore: it gives permits to sources in rotation, so that a source which asks for many only delays
-//! itself.
+//! A fair semaphore: it gives permits to sources in rotation, so that a source that requests many delays only itself.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,7 +24,7 @@ struct State<K: Ord + Copy> {
 pub struct Permit<K: Ord + Copy>(Option<Arc<FairSemaphore<K>>>);
 
 impl<K: Ord + Copy> FairSemaphore<K> {
-    /// With this many permits.
+    /// A semaphore with this many permits.
     pub fn new(at_once: usize) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
@@ -59,7 +58,7 @@ impl<K: Ord + Copy> FairSemaphore<K> {
             }
             given
         };
-        // The sender stays in the queue until it sends, so it is not dropped before.
+        // The sender stays in the queue until it sends, so it is not dropped earlier.
         given.await.unwrap_or(Permit(None))
     }
 
@@ -84,7 +83,7 @@ impl<K: Ord + Copy> FairSemaphore<K> {
 }
 
 impl<K: Ord + Copy> State<K> {
-    /// The next waiter; none: the permit is free.
+    /// The next waiter; `None` if the permit becomes free.
     fn next(&mut self) -> Option<oneshot::Sender<Permit<K>>> {
         let next = self.rotation.pop_front().and_then(|source| {
             let queue = self.waiting.get_mut(&source)?;
@@ -122,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Asks for permits for these sources in this order; gives the order in which the sources got them.
+    /// Requests permits for these sources in this order, and returns the order in which the sources got them.
     async fn order(semaphore: &Arc<FairSemaphore<char>>, sources: &str) -> String {
         let only = semaphore.acquire('-').await;
         let served = Arc::new(Mutex::new(String::new()));

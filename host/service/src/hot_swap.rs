@@ -1,7 +1,7 @@
 //! A service whose component can be exchanged while it runs.
 //!
-//! Invariant: a request takes the service once, when it arrives, and keeps it to its end: one component makes
-//! all calls of a batch, and all of one call.
+//! Invariant: a request takes the service once, when it arrives, and keeps it until it ends: so one component makes all
+//! calls of a batch, and every part of a call.
 
 use std::{
     mem,

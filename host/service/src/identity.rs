@@ -1,11 +1,12 @@
 //! Authentication: keys and session tokens, looked up for every request.
 //!
 //! Invariants:
-//! - Credentials come from `Authorization: Bearer`, else from `ApiKey`, else from the session cookie; each may
-//!   hold a key or a session token. The first one present counts. If it is invalid, the caller is anonymous, and
-//!   public procedures still answer.
-//! - Permissions are read from storage with each request, so a lost permission is lost at once.
-//! - The cookie, which a browser sends by itself, authorises no change that another site asked for.
+//! - Credentials come from `Authorization: Bearer`, else from `ApiKey`, else from the session cookie; each may hold a
+//!   key or a session token. The first one present counts. If it is invalid, the caller is anonymous, and can still
+//!   call public procedures.
+//! - Permissions are read from storage with each request, so a permission that is taken away has no effect from the
+//!   next request on.
+//! - The cookie, which a browser sends automatically, authorises no change that another site requested.
 
 use std::{
     net::IpAddr,
@@ -31,15 +32,15 @@ use crate::site::is_cross_site;
 /// The cookie with the session token, where the service is reached without TLS.
 pub const PLAIN_COOKIE: &str = "portico_session";
 
-/// The same behind TLS. Browsers accept it over TLS only, and only from this host itself: no other site, not even
-/// one of the same domain, can replace it with a session of its own.
+/// The same behind TLS. Browsers accept it only over TLS, and only from this host itself: no other site, not even one
+/// of the same domain, can replace it with a session of its own.
 pub const SECURE_COOKIE: &str = "__Host-portico_session";
 
 /// The id of the operator, who works at the machine itself. No user has it.
 const OPERATOR: &str = "operator";
 
-/// How long a look-up holds. A call that gets its instance later, because it waited for its body, for a permit, or for
-/// other calls of its batch, has its caller looked up again.
+/// How long a look-up is valid. If a call gets its instance later, because it waited for its body, for a permit, or for
+/// other calls of its batch, its caller is looked up again.
 const HOLDS: Duration = Duration::from_secs(1);
 
 /// Authenticates requests. A dashboard that embeds Portico, with sessions of its own, implements it.
@@ -48,22 +49,22 @@ pub trait Authenticate: Send + Sync + 'static {
     /// The sender of a request, by its headers, or by the extensions that a layer of the dashboard has added;
     /// [`Identity::anonymous`] if no user is signed in. Called once for each request, before its body is read.
     ///
-    /// An error becomes the answer to the request.
+    /// An error becomes the response to the request.
     async fn authenticate(&self, request: &Parts, request_id: &str) -> Result<Identity, Error>;
 }
 
 /// A caller.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// The signed-in user; none for an anonymous caller.
+    /// The signed-in user; `None` for an anonymous caller.
     pub caller: Option<UserCaller>,
     /// How they authenticated.
     pub authentication: Authentication,
-    /// Their address; none if it is unknown, or for this machine's command line.
+    /// Their address; `None` if it is unknown, or for this machine's command line.
     pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
-    /// Whether a browser sent the cookie because another site asked it to.
+    /// Whether a browser sent the cookie because another site made it do so.
     pub cross_site: bool,
     /// Whether they authenticated with the cookie of a session of this service.
     from_cookie: bool,
@@ -115,7 +116,7 @@ impl Identity {
         }
     }
 
-    /// The id of the user; none for an anonymous caller, and for the operator, who is not a user.
+    /// The id of the user; `None` for an anonymous caller, and for the operator, who is not a user.
     pub fn user_id(&self) -> Option<&str> {
         match &self.caller {
             Some(user) if self.authentication != Authentication::Operator => Some(&user.id),
@@ -144,8 +145,8 @@ impl Identity {
         }
     }
 
-    /// Lets a new password give the session a new token. Only for a session that was authenticated with the
-    /// cookie: the answer can then set the new one. Says whether a new password will do so.
+    /// Lets a new password give the session a new token. Only for a session that was authenticated with the cookie,
+    /// because the response can then set the new one. Returns whether a new password will do so.
     pub fn renew_token(&mut self, secrets: &Secrets) -> bool {
         if self.from_cookie && matches!(self.authentication, Authentication::Session(_)) {
             self.new_token = Some(Arc::new(NewToken::new(secrets.clone())));
@@ -158,7 +159,7 @@ impl Identity {
         self.new_token.as_ref()?.kept()
     }
 
-    /// Checks access; needs no input. Does not check whether onboarding is open, which storage knows.
+    /// Checks access, without the input. Does not check whether onboarding is open, which only storage knows.
     pub fn check(&self, access: &Access, kind: Kind) -> Result<(), Error> {
         let needed = match access {
             Access::Public | Access::Onboarding => return Ok(()),
@@ -187,7 +188,7 @@ impl Identity {
         }
     }
 
-    /// Refuses a change that another site made the browser ask for.
+    /// Refuses a change that another site made the browser request.
     pub fn check_site(&self, kind: Kind) -> Result<(), Error> {
         if self.cross_site && kind == Kind::Mutation {
             return Err(Error::new(
@@ -241,7 +242,7 @@ pub fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
 pub struct UsedCredential {
     /// Its id.
     pub id: String,
-    /// When it was used before.
+    /// When it was last used.
     pub last_used_at: Option<Timestamp>,
     /// When it ends for good, if it is a session.
     pub ends_at: Option<Timestamp>,
@@ -269,7 +270,7 @@ pub async fn authenticate(
     Ok((identity, credential))
 }
 
-/// Looks a caller up again after a wait: their key may have been revoked, or a permission lost.
+/// Looks a caller up again after a wait: their key may have been revoked, or a permission taken away.
 pub async fn renew(
     storage: &dyn DashboardStorage,
     identity: &Identity,
@@ -289,7 +290,7 @@ pub async fn renew(
     Ok(renewed.unwrap_or_else(unchanged))
 }
 
-/// Looks a caller up again in this transaction; none if they sent no credentials of this service.
+/// Looks a caller up again in this transaction; `None` if they sent no credentials of this service.
 pub(crate) async fn renew_within(
     transaction: &mut dyn DashboardTransaction,
     identity: &Identity,
@@ -325,7 +326,7 @@ async fn look_up(
         return Ok(anonymous);
     };
     let expired = credential.expires_at.is_some_and(|expires_at| expires_at <= now);
-    // Of an imported key that was not used yet, no secret is known.
+    // No secret is known of an imported key that has not been used yet.
     if expired || credential.imported.is_some() || !secrets::same(&credential.secret, &secret) {
         return Ok(anonymous);
     }

@@ -1,13 +1,13 @@
-//! API keys that came from Homarr, which kept their hashes of bcrypt.
+//! API keys that were imported from Homarr, of which only the bcrypt hash is known.
 //!
 //! Invariants:
-//! - The first use of such a key replaces the hash by the SHA-256 of its secret, in the transaction that finds the
-//!   old one unchanged. From then on the key is looked up like every other one.
-//! - One hash of bcrypt is computed at a time, on the second runtime and with a permit to hash. It takes tens
-//!   of milliseconds.
-//! - A wrong secret counts as a failed attempt at the key and of the address, as a wrong password does. Once there
-//!   were too many, the answer is 429 and nothing is hashed.
-//! - A text with the id of no such key costs no hash and waits for none.
+//! - The first use of such a key replaces the hash with the SHA-256 of its secret, in a transaction that finds the old
+//!   hash unchanged. From then on the key is looked up like any other.
+//! - One bcrypt hash is computed at a time, on the second runtime and with a permit to hash. It takes tens of
+//!   milliseconds.
+//! - A wrong secret counts as a failed attempt, both for the key and for the address, like a wrong password. After too
+//!   many, the answer is 429 and nothing is hashed.
+//! - If no such key has the id, the text is not hashed and waits for no hash.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -27,11 +27,11 @@ use crate::{
     throttle::ThrottledAccount,
 };
 
-/// How long a first use waits for those before it.
+/// How long a first use waits for earlier ones.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// The caller with these credentials, and their key or session, as [`identity::authenticate`] says. The first use of
-/// an imported key waits for its hash.
+/// The caller with these credentials, and their key or session, as [`identity::authenticate`] returns them. The first
+/// use of an imported key waits for its hash.
 pub async fn authenticate(
     resources: &Resources,
     sent: Option<SentCredential<'_>>,
@@ -51,8 +51,8 @@ pub async fn authenticate(
     Ok((identity, used))
 }
 
-/// Checks the secret of an imported key that was not used yet, and replaces its hash. True if the key can now be
-/// looked up by the SHA-256 of this secret.
+/// Checks the secret of an imported key that has not been used yet, and replaces its hash. Returns whether the key can
+/// now be looked up by the SHA-256 of this secret.
 async fn adopt(
     resources: &Resources,
     id: &str,
@@ -71,7 +71,7 @@ async fn adopt(
         let message = "Too many API keys to check at once; try again in a moment";
         Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
     })?;
-    // Another request with the same key may have had its turn before.
+    // Another request with the same key may have replaced the hash already.
     let Some(found) = find(resources, id, context).await? else {
         return Ok(false);
     };
@@ -109,7 +109,7 @@ async fn find(
         .await?)
 }
 
-/// Computes the hash of bcrypt.
+/// Computes the bcrypt hash.
 async fn check(
     resources: &Resources,
     secret: &str,

@@ -1,8 +1,8 @@
 //! Reads JSON from clients, and refuses an object with a repeated key.
 //!
-//! Of two values under one key some programs take the first and others the last, so a proxy could inspect one
-//! value while the host uses the other. The cost is linear in the length of the text, because the keys of an
-//! object are hashed; the depth is limited by `serde_json`.
+//! If a key has two values, some programs take the first and others the last, so a proxy could inspect one value while
+//! the host uses the other. The cost is linear in the length of the text, because the keys of an object are hashed; the
+//! depth is limited by `serde_json`.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
     })
 }
 
-/// Reads one value. The path of a repeated key is collected from its end to its beginning, on the way out.
+/// Reads one value. The path of a repeated key is collected while the calls return, from its end to its beginning.
 struct Reader<'a>(&'a mut Option<Vec<PathSegment>>);
 
 impl Reader<'_> {

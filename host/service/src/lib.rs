@@ -1,7 +1,7 @@
 //! The service: callers and their access, the procedures, limits, and the audit log.
 //!
-//! A transport finds out the [`identity`] behind a request, finds the procedure in the
-//! [`table`], and has the [`service::Service`] run it.
+//! A transport determines the [`identity`] behind a request, finds the procedure in the [`table`], and lets the
+//! [`service::Service`] run it.
 
 pub mod accounts;
 pub mod audit;

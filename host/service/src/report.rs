@@ -1,5 +1,5 @@
-//! The report of `state.apply`: what applying a document did. The command line and the page of the desired state
-//! read it with these types, and show it in their words.
+//! The report of `state.apply`: what applying a document did. The command line and the page of the desired state read
+//! it with these types, and show it in their own words.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -42,7 +42,7 @@ pub struct Unnamed {
 pub struct Entry {
     /// `group`, `user`, `app`, `searchEngine` or `board`.
     pub kind: Cow<'static, str>,
-    /// None for a record that a dry run would create.
+    /// `None` for a record that a dry run would create.
     pub id: Option<String>,
     /// Its name.
     pub name: String,
@@ -59,7 +59,7 @@ pub struct Entry {
 pub struct Change {
     /// Which field, as documents name it.
     pub field: Cow<'static, str>,
-    /// What it was, as in a document. Of a long text only the beginning.
+    /// What it was, as in a document; for a long text only the beginning.
     pub before: Value,
     /// What it is now.
     pub after: Value,
@@ -102,7 +102,7 @@ impl Entry {
 }
 
 impl Change {
-    /// Of a list, the entries that are only in the new one and those that are only in the old one.
+    /// For a list, the entries that are only in the new one and those that are only in the old one.
     pub fn entries(&self) -> Option<(Vec<&Value>, Vec<&Value>)> {
         let (Value::Array(old), Value::Array(new)) = (&self.before, &self.after) else {
             return None;

@@ -1,7 +1,7 @@
 //! What the calls of a service share.
 //!
-//! Invariant: [`HotSwap`](crate::hot_swap::HotSwap) exchanges the sandbox alone. Everything else is shared by
-//! the calls of the old component and of the new one, so limits carry over.
+//! Invariant: [`HotSwap`](crate::hot_swap::HotSwap) exchanges only the sandbox. Everything else is shared by the calls
+//! of the old component and of the new one, so limits carry over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -33,7 +33,7 @@ pub struct Resources {
     pub call_time: Duration,
     /// Permits to hash a password: `Limits::hashing` of them.
     pub(crate) hashing: Permits,
-    /// Permits for calls that grow with the data: as many.
+    /// Permits for calls that grow with the data: as many as those to hash.
     pub(crate) large: Permits,
     /// Held while the hash of an imported API key is checked and replaced.
     pub(crate) adopting: Arc<Mutex<()>>,
@@ -61,7 +61,7 @@ impl Resources {
         self.secrets.id(self.clock.now())
     }
 
-    /// Ends what takes longer than one call may.
+    /// Stops what takes longer than one call may.
     pub async fn in_time<T>(&self, running: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         timeout(self.call_time, running).await.map_err(|_| too_long())?
     }

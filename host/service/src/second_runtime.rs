@@ -1,13 +1,13 @@
-//! The runtime of calls that hash a password or grow with the data. They run on it whole, up to their answer's JSON, so
-//! threads that serve requests never wait for them.
+//! The runtime of calls that hash a password or grow with the data. They run on it from beginning to end, up to their
+//! answer's JSON, so threads that serve requests never wait for them.
 //!
 //! Invariants:
-//! - It has a thread for each core, of low priority. Nothing runs there without a permit, of which there are
-//!   [`Limits::hashing`](portico_sandbox::Limits::hashing) to hash and as many for all else: `state.apply` hashes while it
-//!   holds one of these.
-//! - Callers get permits in rotation among addresses. One that has waited for [`LONGEST_WAIT`] is refused with 503 and
-//!   `Retry-After`.
-//! - When the caller leaves, the call is dropped at its next wait, and its transaction with it.
+//! - It has a thread for each core, of low priority. Nothing runs there without a permit. There are
+//!   [`Limits::hashing`](portico_sandbox::Limits::hashing) permits to hash and as many for everything else:
+//!   `state.apply` hashes while it holds one of the latter.
+//! - Callers get permits in rotation among addresses. A caller that has waited for [`LONGEST_WAIT`] is refused with 503
+//!   and `Retry-After`.
+//! - When the client disconnects, the call is dropped at its next wait, and its transaction with it.
 
 use std::{
     io,
@@ -35,7 +35,7 @@ use crate::{
 /// How long a call waits for a permit before it is refused.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// One for the process, which ends with it: a runtime cannot be dropped by a task of another.
+/// One for the whole process, until it ends: a task of another runtime cannot drop a runtime.
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     Builder::new_multi_thread()
@@ -52,7 +52,7 @@ pub(crate) type Permits = Arc<FairSemaphore<Option<Source>>>;
 /// The right to hash a password, or to run a call that grows with the data.
 pub type WorkPermit = Permit<Option<Source>>;
 
-/// Starts the runtime if it does not run yet. Fails if the system has no room for its threads.
+/// Starts the runtime if it does not run yet. Fails if the system cannot start its threads.
 pub(crate) fn start() -> anyhow::Result<()> {
     runtime().map(drop).map_err(Into::into)
 }
@@ -63,8 +63,8 @@ fn runtime() -> io::Result<&'static Runtime> {
 }
 
 impl Resources {
-    /// Waits for a permit to hash a password. A call that holds one does not wait for an instance, nor for the memory
-    /// that a hash takes.
+    /// Waits for a permit to hash a password. A call that holds one waits neither for an instance nor for the memory
+    /// that a hash needs.
     pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
         acquire(&self.hashing, address, too_many).await
@@ -84,7 +84,7 @@ async fn acquire(permits: &Permits, address: Option<IpAddr>, too_many: &str) -> 
     permit.map_err(|_| refusal())
 }
 
-/// Runs this on the second runtime, until it is done or its caller leaves.
+/// Runs this on the second runtime, until it is done or its caller drops it.
 pub(crate) async fn run<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
@@ -99,7 +99,7 @@ where
     task.await.map_err(Error::internal)?
 }
 
-/// Ends a task when it is dropped.
+/// Stops a task when it is dropped.
 struct AbortOnDrop(AbortHandle);
 
 impl Drop for AbortOnDrop {

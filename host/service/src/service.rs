@@ -39,7 +39,7 @@ use crate::{
 pub struct ServiceParts {
     /// The users, the apps, and the records of the dashboard side.
     pub storage: Arc<dyn DashboardStorage>,
-    /// What the hosts on the storage must know of each other.
+    /// What the hosts on the storage share.
     pub shared: Arc<dyn SharedRecords>,
     /// Runs the component.
     pub sandbox: Sandbox,
@@ -93,7 +93,7 @@ impl Authorised {
 }
 
 impl Service {
-    /// Reads the component's procedures; fails if they are not the ones that this host calls.
+    /// Reads the component's procedures. Fails if they are not the ones that this host calls.
     pub async fn new(parts: ServiceParts) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&parts.sandbox).await?.with_dashboard();
         Self::of(parts, table)
@@ -178,7 +178,7 @@ impl Service {
             .await
     }
 
-    /// Makes an authorised call. What `finish` makes of its output may grow with that: it is made where the call runs.
+    /// Makes an authorised call. `finish` runs where the call runs, because its cost may grow with the output.
     pub async fn call_authorised<T: Send + 'static>(
         &self,
         authorised: &Authorised,
@@ -219,7 +219,7 @@ impl Service {
         self.make(request, || Ok(Value::Null), run).await
     }
 
-    /// A call whose access is not checked yet.
+    /// A call whose access has not been checked yet.
     fn request<'a>(
         &self,
         procedure: &'a Procedure,
@@ -248,7 +248,7 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        // Pinned here: passed on as a value, the future would be copied at each step around it.
+        // Pinned here, because a future that is passed on as a value would be copied at each enclosing step.
         let running = pin!(self.check_and_run(&request, input, run));
         let answer = self.bound(request.procedure, &request.id, running).await;
         self.record(&request, &answer);
@@ -313,7 +313,7 @@ fn run_of(procedure: &Procedure) -> Result<Run, Error> {
     }
 }
 
-/// The procedures of a component; fails if they are not the ones that this host calls.
+/// The procedures of a component. Fails if they are not the ones that this host calls.
 async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
     let context = Identity::operator().context("start");
     let described = match sandbox.describe(context).await {
@@ -327,7 +327,7 @@ async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
     Table::new(described).context("component and host do not fit")
 }
 
-/// Logs the cause of an error, and gives the error for the client, which leaves the cause out.
+/// Logs the cause of an error, and returns the error for the client, which leaves the cause out.
 pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
     let cause = error.cause.take();
     if let Some(cause) = &cause {

@@ -44,14 +44,14 @@ impl SessionTimes {
 
 /// A new session. It is valid once its transaction is committed.
 pub struct IssuedSession {
-    /// The token that the client authenticates with. Storage keeps only its hash.
+    /// The token with which the client authenticates. Storage has only its hash.
     pub token: String,
     /// The record in storage.
     pub session: Session,
 }
 
-/// Begins a session of an existing user for the sender of a request. If the request was authenticated by a
-/// session of the same user, that session ends: its client replaces the token.
+/// Begins a session of an existing user for the sender of a request. If a session of the same user authenticated the
+/// request, that session ends, because its client replaces the token.
 pub(crate) async fn begin(
     secrets: &Secrets,
     times: &SessionTimes,
@@ -83,7 +83,7 @@ pub(crate) async fn begin(
     })
 }
 
-/// Notes that a key or a session was used now. A session then expires at this time; none: it is a key.
+/// Notes that a key or a session was used now. A session then expires at this time; `None` for a key.
 pub async fn note_use(
     storage: &dyn DashboardStorage,
     context: &CallContext,

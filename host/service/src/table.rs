@@ -1,8 +1,8 @@
 //! The procedure table: every procedure with its shapes, its transports and the function that runs it.
 //!
-//! Procedure calls, REST, sign-in, the command line, OpenAPI and the access tests all work from it. Kind and
-//! access of the component's procedures come from its `describe`: the host does not start if a row has no
-//! described procedure, or a described procedure no row. All other rows state kind and access themselves.
+//! Procedure calls, REST, sign-in, the command line, OpenAPI and the access tests all work from it. Kind and access of
+//! the component's procedures come from its `describe`: the host does not start if the component does not describe the
+//! procedure of a row, or if a described procedure has no row. All other rows state kind and access themselves.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -26,7 +26,7 @@ pub struct Table {
     procedures: Vec<Arc<Procedure>>,
     /// Positions in `procedures`.
     by_name: HashMap<&'static str, usize>,
-    /// Those that are reached at their route alone.
+    /// Those that are reached only at their route.
     routes: Vec<Procedure>,
     /// Positions in `routes`.
     route_by_name: HashMap<&'static str, usize>,
@@ -130,12 +130,12 @@ impl Table {
         self.procedures.iter()
     }
 
-    /// The procedures that are reached at their route alone, in order.
+    /// The procedures that are reached only at their route, in order.
     pub fn routes(&self) -> impl Iterator<Item = &Procedure> {
         self.routes.iter()
     }
 
-    /// The procedure with this name that is reached at its route alone.
+    /// The procedure with this name that is reached only at its route.
     pub(crate) fn find_route(&self, name: &str) -> Option<&Procedure> {
         self.route_by_name.get(name).map(|index| &self.routes[*index])
     }

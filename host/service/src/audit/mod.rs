@@ -8,8 +8,8 @@
 //!   bounded list (`pending.rs`) and are written in short transactions, every few seconds.
 //! - When [`Audit::flush`] returns, every refusal collected before it was called is written, or counted as not
 //!   recorded.
-//! - The log is bounded by age and by number of rows; refusals are removed before changes. Of several hosts on
-//!   one storage, one at a time removes them.
+//! - The log is bounded by age and by number of rows; refusals are removed before changes. If several hosts share a
+//!   storage, only one at a time removes rows.
 
 mod pending;
 
@@ -62,9 +62,9 @@ pub struct Action<'a> {
 /// How much is recorded, and for how long.
 #[derive(Clone, Debug)]
 pub struct AuditSettings {
-    /// Older rows are removed. None: nothing is recorded, and existing rows stay.
+    /// Older rows are removed. With `None`, nothing is recorded, and existing rows stay.
     pub retention: Option<Duration>,
-    /// About how many rows to keep: beyond that, refusals are removed first, then the oldest rows.
+    /// About how many rows stay: beyond that, refusals are removed first, then the oldest rows.
     pub most_rows: u64,
     /// How long refusals wait to be written; identical ones within that time share a row.
     pub window: Duration,
@@ -81,7 +81,7 @@ impl Default for AuditSettings {
 }
 
 impl AuditSettings {
-    /// Nothing is recorded.
+    /// Settings with which nothing is recorded.
     pub fn off() -> Self {
         Self {
             retention: None,
@@ -98,10 +98,10 @@ const ROWS_BETWEEN_PRUNES: u64 = 1000;
 const TIME_BETWEEN_PRUNES: Duration = Duration::from_secs(60 * 60);
 const TIME_BEFORE_FIRST_PRUNE: Duration = Duration::from_secs(60);
 
-/// After this time another host may prune, should this one have been killed.
+/// After this time another host may prune, in case this one was killed.
 const LONGEST_PRUNE: Duration = Duration::from_secs(10 * 60);
 
-/// Keys of an input that name the record which a call is about; the first key present counts.
+/// Keys of an input that name the record that a call is about; the first key present counts.
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
 
 /// Records refusals, and keeps the log within its bounds.
@@ -141,7 +141,7 @@ impl Audit {
         audit
     }
 
-    /// The row of a mutation, for its transaction to write; none for a query.
+    /// The row of a mutation, for its transaction to write; `None` for a query.
     pub(crate) fn call(
         &self,
         action: &Action<'_>,
@@ -359,7 +359,7 @@ fn entry(action: &Action<'_>) -> AuditEntry {
     }
 }
 
-/// The id of the record that an input names. A text that is no id of ours is left out: no record has it, and it
+/// The id of the record that an input names. A text that is not one of our ids is left out: no record has it, and it
 /// may be a secret in the wrong field.
 fn target(input: &Result<Option<Value>, Error>) -> Option<String> {
     let input = input.as_ref().ok()?.as_ref()?.as_object()?;

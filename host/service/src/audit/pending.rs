@@ -1,7 +1,7 @@
 //! Refusals that are not written yet.
 //!
 //! Invariant: the list is bounded. Identical refusals share a row with a count. Anonymous callers, sign-ins and
-//! signed-in callers each have their own room, so a flood of one kind does not crowd out the others. Refusals
+//! signed-in callers each have a limit of their own, so a flood of one kind does not displace the others. Refusals
 //! beyond that are only counted.
 
 use std::{collections::HashMap, mem};
@@ -32,7 +32,7 @@ enum Kind {
 }
 
 impl Pending {
-    /// Adds a refusal; true if the list was empty, so that its writer has to be woken.
+    /// Adds a refusal. Returns whether the list was empty, so that its writer has to be woken.
     pub fn add(&mut self, entry: AuditEntry) -> bool {
         let was_empty = self.entries.is_empty();
         let key = AuditEntry {
@@ -79,7 +79,7 @@ impl Pending {
 
 impl Kind {
     fn of(entry: &AuditEntry) -> Self {
-        // A malformed request is no login attempt, and the throttle does not count it.
+        // A malformed request is not a login attempt, and the throttle does not count it.
         let is_attempt = !matches!(
             entry.outcome.as_str(),
             "BAD_REQUEST" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE"

@@ -1,6 +1,6 @@
-//! `board.*`: the boards that show apps; only as much of them as apps need.
+//! `board.*`: the boards that show apps, with only as much as apps need.
 //!
-//! Invariant: a board that the caller may not view is answered like one that does not exist.
+//! Invariant: a board that the caller may not view is treated like one that does not exist.
 
 use portico_model::error::{Code, Error};
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction};
@@ -99,7 +99,7 @@ const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
 const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
 const IS_PUBLIC: Field =
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not.");
-/// The items of a board, as many as one may have.
+/// The items of a board, up to the largest number.
 pub(super) const SOME_ITEMS: Shape = Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32));
 const NEW_ITEMS: Field =
     required("items", SOME_ITEMS).about("Its items, in this order; bookmarks of at most as many apps.");
@@ -217,7 +217,7 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
     json(&visible(&call, &mut *transaction, &input.id).await?)
 }
 
-/// Refuses a caller who may not view this board, as if there were none.
+/// Refuses a caller who may not view this board as if it did not exist.
 async fn check_view(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
@@ -231,7 +231,7 @@ async fn check_view(
     found(visible, "Board")
 }
 
-/// The board of this id, if the caller may view it. Else it is answered as if there were none.
+/// The board of this id, if the caller may view it. Otherwise fails as if it did not exist.
 pub(super) async fn visible(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,

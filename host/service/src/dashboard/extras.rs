@@ -1,9 +1,9 @@
-//! `extras.*`: what clients keep about a user or a board where Portico has no field for it.
+//! `extras.*`: what clients store about a user or a board where Portico has no field for it.
 //!
-//! It is one text for each record, which Portico keeps and does not read. It goes with its record.
+//! It is one text for each record, which Portico stores but does not read. It is deleted with its record.
 //!
-//! Invariant: a client that saves with the version that it has read overwrites no change made since. The version is checked
-//! in the transaction that writes, so this holds between hosts as well.
+//! Invariant: a client that saves with the version that it has read never overwrites a later change. The version is
+//! checked in the transaction that writes, so this holds between hosts as well.
 
 use portico_model::error::{Code, Error};
 use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};
@@ -116,7 +116,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 
-/// Refuses the extras of another user to a caller who is no administrator.
+/// Refuses the extras of another user to a caller who is not an administrator.
 fn check_own(call: &Call, user_id: &str) -> Result<(), Error> {
     let is_admin = call
         .identity
@@ -152,7 +152,7 @@ async fn save_of_user(mut call: Call) -> Result<Output, Error> {
     let of = ExtrasOf::User(input.id);
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.get_extras(&of).await?;
-    // It says whether there is such a user, and changes nothing without the commit.
+    // It returns whether there is such a user, and changes nothing without the commit.
     found(transaction.set_extras(&of, extras.as_deref()).await?, "User")?;
     check_version(input.version, || version(None, present.as_deref()))?;
     transaction.commit().await?;
@@ -180,7 +180,7 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
     );
     fields.check()?;
 
-    // No write transaction is open while the component is asked for the name's key.
+    // No write transaction is open while the component computes the name's key.
     let (name, is_own) = match name {
         Some(name) => (name, false),
         None => (name_of(&call, &input.id).await?, true),
@@ -214,14 +214,14 @@ async fn name_of(call: &Call, board_id: &str) -> Result<String, Error> {
     Ok(board.ok_or_else(|| Error::not_found("Board"))?.board.name)
 }
 
-/// Which state of a record this is: a hash of what is kept about it and, for a board, of the board.
+/// Identifies a state of a record: a hash of what is stored about it and, for a board, of the board.
 fn version(board: Option<&Board>, extras: Option<&str>) -> String {
     let state = serde_json::to_string(&(board, extras)).unwrap_or_default();
     let hash = hash_secret(&state);
     hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Refuses a change that rests on another state than the one that is stored.
+/// Refuses a change that is based on another state than the stored one.
 fn check_version(read: Option<String>, stored: impl FnOnce() -> String) -> Result<(), Error> {
     if read.is_none_or(|read| read == stored()) {
         return Ok(());

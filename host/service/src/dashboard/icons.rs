@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// How many icons are answered if the input does not say.
+/// How many icons are returned if the input does not say.
 const LIMIT: u32 = 10;
 
 #[derive(Deserialize)]

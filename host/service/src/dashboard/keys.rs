@@ -46,7 +46,7 @@ struct Delete {
     api_key_id: String,
 }
 
-/// The most keys that a user may make for themselves.
+/// The most keys that a user may create for themselves.
 const MOST_OWN_KEYS: usize = 100;
 
 const KEYS: Shape = List(&Named(
@@ -177,7 +177,7 @@ fn checked_name(input: &Create) -> Result<Option<String>, Error> {
     Ok(name)
 }
 
-/// Stores a new key, commits, and answers the key.
+/// Stores a new key, commits, and returns the key.
 async fn insert(
     call: &Call,
     mut transaction: Box<dyn DashboardTransaction>,

@@ -1,9 +1,8 @@
 //! The dashboard side: what Portico does where it is the dashboard itself.
 //!
-//! It holds keys, sessions, invites, groups, boards, search engines, and the whole of it as one document
-//! (`state`), all in host code. It never writes users or apps itself. Each procedure has the same steps in the
-//! same order: read the input, validate, transact, answer. A procedure needs `admin` unless its row says
-//! otherwise.
+//! It contains keys, sessions, invites, groups, boards, search engines, and all of that as one document (`state`), in
+//! host code. It never writes users or apps itself. Each procedure has the same steps in the same order: read the
+//! input, validate, transact, return. A procedure needs `admin` unless its row says otherwise.
 
 mod audit;
 mod boards;

@@ -1,4 +1,4 @@
-//! `onboard.*`: how far the first setup has come.
+//! `onboard.*`: the progress of the first setup.
 
 use portico_model::error::Error;
 use portico_storage::Access;

@@ -205,7 +205,7 @@ fn checked(id: String, input: Create) -> Result<SearchEngine, Error> {
     Ok(engine)
 }
 
-/// The name-keys of its name and its short.
+/// The name-keys of its name and its short name.
 async fn keys(call: &Call, engine: &SearchEngine) -> Result<[String; 2], Error> {
     let names = [engine.name.clone(), engine.short.clone()];
     let keys = call.resources.sandbox.name_keys(call.context(), &names).await?;

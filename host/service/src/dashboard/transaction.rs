@@ -14,8 +14,8 @@ impl Call {
         Ok(storage.begin_dashboard(access, &self.context()).await?)
     }
 
-    /// A transaction to write records that refer to their creator: refused once the caller's user is gone.
-    /// Also gives the user's id; none for the operator.
+    /// A transaction to write records that refer to their creator: refused once the caller's user is gone. Also returns
+    /// the user's id; `None` for the operator.
     pub(super) async fn begin_as_creator(
         &self,
     ) -> Result<(Box<dyn DashboardTransaction>, Option<String>), Error> {
@@ -48,7 +48,7 @@ pub(super) fn free(free: bool, what: &str) -> Result<(), Error> {
     }
 }
 
-/// `NOT_FOUND` where a statement failed because it refers to a missing record.
+/// `NOT_FOUND` if a statement failed because it refers to a missing record.
 pub(super) fn referred(error: storage::Error, what: &str) -> Error {
     match error {
         storage::Error::Constraint(Constraint::Reference) => Error::not_found(what),

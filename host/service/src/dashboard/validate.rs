@@ -16,18 +16,18 @@ pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64
 /// Collects the issues of an input, so that one error lists all of them.
 #[derive(Default)]
 pub(super) struct Fields {
-    /// The entry whose fields are being checked; empty: the input itself.
+    /// The entry whose fields are being checked; empty for the input itself.
     place: Vec<PathSegment>,
     issues: Issues,
 }
 
 impl Fields {
-    /// The fields that follow are those of this list's entry at this position.
+    /// The next fields are those of this list's entry at this position.
     pub fn enter(&mut self, list: &str, index: usize) {
         self.place = vec![PathSegment::Field(list.into()), PathSegment::Index(index as u32)];
     }
 
-    /// The fields that follow are those of the input itself.
+    /// The next fields are those of the input itself.
     pub fn leave(&mut self) {
         self.place.clear();
     }
@@ -44,7 +44,8 @@ impl Fields {
         text.to_owned()
     }
 
-    /// Checks a text of at most `most` characters, which may hold newlines and tabs, and trims it; none if empty.
+    /// Checks a text of at most `most` characters, which may contain newlines and tabs, and trims it; `None` if it is
+    /// empty.
     pub fn text(&mut self, field: &str, text: Option<&str>, most: usize) -> Option<String> {
         let text = text?.trim();
         let length = text.chars().count();

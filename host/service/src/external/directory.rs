@@ -14,8 +14,8 @@ pub trait Directory: fmt::Debug + Send + Sync {
     /// The name that people see.
     fn label(&self) -> &str;
 
-    /// Asks the directory. `UNAUTHORIZED` if it does not accept this name and password,
-    /// `SERVICE_UNAVAILABLE` if it does not answer in time.
+    /// Asks the directory. `UNAUTHORIZED` if it does not accept this name and password, `SERVICE_UNAVAILABLE` if it
+    /// does not respond in time.
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error>;
 }
 
@@ -33,7 +33,7 @@ pub struct Login<'a> {
     pub name_key: &'a str,
     /// The password.
     pub password: &'a str,
-    /// Whether the directory has been asked about the password and has not answered yet. The attempt then counts
-    /// as failed, even if the directory turns out to be unreachable.
+    /// Whether the directory has been asked about the password and has not responded yet. The attempt then counts as
+    /// failed, even if the directory turns out to be unreachable.
     pub is_open: &'a AtomicBool,
 }

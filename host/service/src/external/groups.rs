@@ -8,7 +8,7 @@ use crate::accounts::admin_exists;
 
 /// The most groups of one user that are looked up.
 const MOST: usize = 1000;
-/// The longest name of a group, in bytes: 64 characters. Longer names are no group's.
+/// The longest name of a group, in bytes: 64 characters. No group has a longer name.
 const LONGEST: usize = 64 * 4;
 
 /// The names that groups may have.

@@ -29,16 +29,16 @@ pub trait Issuer: fmt::Debug + Send + Sync {
         request_id: &str,
     ) -> Result<Started, Error>;
 
-    /// Takes the sign-in that a browser comes back from; each can be taken once, by any host of the storage.
+    /// Takes the sign-in from which a browser comes back. Each can be taken once, by any host of the storage.
     async fn resume(&self, returned: Returned, throttle: &Throttle) -> Result<Resumed, NotResumed>;
 
-    /// Whether a sign-in of this browser is still under way.
+    /// Whether a sign-in of this browser is still in progress.
     async fn awaits(&self, browser: &str) -> Result<bool, Error>;
 
     /// Asks the issuer who signed in.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;
 
-    /// Logs why a sign-in failed, and gives the error for the client, which leaves the reason out.
+    /// Logs why a sign-in failed, and returns the error for the client, which leaves the reason out.
     fn refuse(&self, why: &str, request_id: &str) -> Error;
 }
 
@@ -72,7 +72,7 @@ pub struct Returned {
 pub enum NotResumed {
     /// There is no such sign-in. The reason is for the log.
     Refused(String),
-    /// It is not known.
+    /// It is not known whether there is one.
     Failed(Error),
 }
 
@@ -84,14 +84,14 @@ pub struct Resumed {
     pub nonce: String,
     /// The verifier of PKCE.
     pub verifier: String,
-    /// The path that the browser goes to afterwards.
+    /// The path to which the browser goes afterwards.
     pub return_to: String,
     /// Counts as failed unless it is settled.
     pub attempt: LoginAttempt,
 }
 
 impl Resumed {
-    /// Ends the attempt with its result; gives the path that the browser goes to.
+    /// Ends the attempt with its result, and returns the path to which the browser goes.
     pub fn settle<T>(self, result: &Result<T, Error>) -> impl Future<Output = String> + Send + use<T> {
         let settling = self.attempt.settle(result);
         async {

@@ -6,8 +6,8 @@
 //! - While no user exists, sign-in by a provider is refused: `user.initUser` creates the first user, who is an
 //!   administrator.
 //! - No provider takes `admin` from the last administrator.
-//! - A provider that does not answer delays only the sign-ins by that provider, and those only for the time in
-//!   its settings.
+//! - A provider that does not respond delays only the sign-ins by that provider, and those only for the time in its
+//!   settings.
 
 mod directory;
 mod groups;
@@ -24,7 +24,7 @@ pub use self::{
     vouched::{External, Linking, Vouched, unusable_account},
 };
 
-/// The providers that are on, beside `credentials`, which always is.
+/// The providers that are on, in addition to `credentials`, which always is.
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
     /// A directory.

@@ -1,4 +1,4 @@
-//! Signs a user in whom an external provider vouches for.
+//! Signs in a user for whom an external provider vouches.
 
 use portico_model::error::{Code, Error, issue_text};
 use portico_sandbox::{CallPermit, SignedIn};
@@ -27,8 +27,8 @@ pub struct SignIn<'a> {
     pub request_id: &'a str,
 }
 
-/// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while
-/// no user exists, and where the provider's account breaks a rule of users.
+/// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while no
+/// user exists, and if the provider's account breaks a rule for users.
 pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, IssuedSession), Error> {
     sign_in.resources.in_time(sign_in.run(external)).await
 }
@@ -49,7 +49,7 @@ impl SignIn<'_> {
             None => None,
         };
 
-        // The permit comes before the transaction: calls that hold one may wait for that transaction to end.
+        // The permit comes before the transaction, because calls that hold one may wait for that transaction to end.
         let mut permit = resources.sandbox.acquire_permit().await?;
         permit.stop_waiting();
         let now = resources.clock.now();
@@ -88,7 +88,7 @@ impl SignIn<'_> {
         instance.answer(answer).map_err(|error| self.refused(error))
     }
 
-    /// Logs why the component refuses the provider's account, and answers without the reason: it is not the
+    /// Logs why the component refuses the provider's account, and returns an error without the reason: it is not the
     /// user's fault, and must not tell them whether another user has their name.
     fn refused(&self, error: Error) -> Error {
         if !matches!(error.code, Code::BadRequest | Code::Conflict) {

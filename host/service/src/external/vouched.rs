@@ -1,4 +1,4 @@
-//! The user that a provider vouches for.
+//! The user for whom a provider vouches.
 
 use portico_model::error::{Code, Error};
 pub use portico_sandbox::{ExternalIdentity as Vouched, Linking};
@@ -15,8 +15,8 @@ pub fn unusable_account() -> Error {
 pub struct External {
     /// Who it is.
     pub identity: Vouched,
-    /// The names of their groups, as the provider writes them. The groups that exist, compared by name-key, replace
-    /// all memberships; none: the provider does not manage groups.
+    /// The names of their groups, as the provider writes them. The groups that exist, compared by name-key, replace all
+    /// memberships; `None` if the provider does not manage groups.
     pub groups: Option<Vec<String>>,
     /// Whether they may be linked to an existing user of `credentials`.
     pub linking: Linking,

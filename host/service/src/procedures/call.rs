@@ -13,7 +13,7 @@ use crate::{
     resources::Resources,
 };
 
-/// An answer, as JSON; `null` where the procedure has no output.
+/// An answer, as JSON; `null` if the procedure has no output.
 pub type Output = String;
 
 type Running = Pin<Box<dyn Future<Output = Result<Output, Error>> + Send>>;
@@ -23,7 +23,7 @@ pub(crate) type Run = fn(Call) -> Running;
 
 /// One call of a procedure.
 pub struct Call {
-    /// What it works with.
+    /// The resources of the service.
     pub resources: Arc<Resources>,
     /// The caller.
     pub identity: Arc<Identity>,
@@ -33,9 +33,9 @@ pub struct Call {
     pub input: Value,
     /// The longest answer of the component as JSON, in bytes.
     pub longest_answer: usize,
-    /// What it costs at most.
+    /// The most that it may cost.
     pub cost: Cost,
-    /// The row of the audit log that its transaction writes; none where nothing is recorded.
+    /// The row of the audit log that its transaction writes; `None` if nothing is recorded.
     pub audited: Option<Arc<AuditedCall>>,
 }
 
@@ -69,9 +69,9 @@ impl Call {
         output.text()
     }
 
-    /// An instance of the component: a fresh one, or one that has only served this user. A call that hashes
-    /// gets a fresh one, because it may sign a user in or create an account, and so serves more than one caller.
-    /// Waiting for it may have taken long, so the component gets the caller as they are now.
+    /// An instance of the component: a fresh one, or one that has only served this user. A call that hashes gets a
+    /// fresh one, because it may sign a user in or create an account, and so serves more than one caller. The wait may
+    /// have been long, so the component gets the caller as they are now.
     pub async fn enter(&mut self) -> Result<Instance, Error> {
         let sandbox = &self.resources.sandbox;
         let mut instance = match self.identity.user_id() {
@@ -85,8 +85,8 @@ impl Call {
         Ok(instance)
     }
 
-    /// Looks the caller up again if that was more than a second ago: they may have lost the key, the session or a
-    /// permission since. Returns whether it did.
+    /// Looks the caller up again if the last look-up was more than a second ago: they may have lost the key, the
+    /// session or a permission since. Returns whether it did.
     pub(crate) async fn renew_caller(&mut self) -> Result<bool, Error> {
         if self.identity.is_fresh() {
             return Ok(false);
@@ -118,7 +118,7 @@ pub(crate) struct Search {
     pub limit: Option<u32>,
 }
 
-/// Takes at most this many bytes.
+/// A writer that accepts at most this many bytes.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
@@ -165,7 +165,7 @@ impl io::Write for Bounded {
 /// A value as JSON.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
     let mut output = Bounded::new(usize::MAX);
-    // As a trait object: these answers are made less often, and the program stays smaller.
+    // As a trait object, because these answers are made less often and the program stays smaller.
     let writer: &mut dyn io::Write = &mut output;
     serde_json::to_writer(writer, value).map_err(Error::internal)?;
     output.text()

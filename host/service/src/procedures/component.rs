@@ -1,6 +1,6 @@
 //! The function that runs a procedure of the component.
 
-/// Reads the input, enters the sandbox, calls the component's function, and answers as JSON.
+/// Reads the input, enters the sandbox, calls the component's function, and returns JSON.
 macro_rules! component {
     ($interface:ident.$function:ident($($argument:expr),*)) => {
         component!($interface.$function(_input: serde::de::IgnoredAny => $($argument),*))

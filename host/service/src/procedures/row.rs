@@ -1,10 +1,10 @@
-//! The rows of the procedure table: what a procedure takes, answers and refuses, who may call it, where
-//! clients find it, and the function that runs it.
+//! The rows of the procedure table: what a procedure takes, returns and refuses, who may call it, where clients find
+//! it, and the function that runs it.
 //!
 //! Invariants:
 //! - A row of a component's procedure leaves kind, access and cost to the component, which describes them; every
 //!   other row states its own.
-//! - A procedure that is reached at its route alone is never part of a procedure call or a batch.
+//! - A procedure that is reached only at its route is never part of a procedure call or a batch.
 
 use std::ops::Deref;
 
@@ -56,22 +56,22 @@ pub fn parameters(path: &str) -> impl Iterator<Item = &str> {
 pub(crate) enum Transports {
     /// Procedure calls and the command line, and REST if it has a route. This function runs it.
     Calls(Run),
-    /// Its route alone. A function of [`sign_in`](crate::sign_in) runs it: its answer is more than JSON.
+    /// Only its route. A function of [`sign_in`](crate::sign_in) runs it, because its answer is more than JSON.
     Route,
 }
 
-/// The calls of a procedure that the audit log records. Of a query, only 401, 403 and 429 count as refusals.
+/// The calls of a procedure that the audit log records. For a query, only 401, 403 and 429 count as refusals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recorded {
     /// Every successful call of a mutation, even if it changed nothing, and refusals.
     Calls,
     /// Successful calls only if they changed a record, and refusals.
     Changes,
-    /// None, or the procedure records them itself.
+    /// No calls, or the procedure records them itself.
     None,
 }
 
-/// The method of procedure calls of this kind, and of routes that no other method is stated for.
+/// The method of procedure calls of this kind, and of routes without a method of their own.
 pub const fn method(kind: Kind) -> &'static str {
     match kind {
         Kind::Query => "GET",
@@ -79,14 +79,14 @@ pub const fn method(kind: Kind) -> &'static str {
     }
 }
 
-/// One procedure: its row, and what the component or the row says of its kind, access and cost.
+/// One procedure: its row, and what the component or the row says about its kind, access and cost.
 pub struct Procedure {
     row: &'static Row,
     /// Query or mutation.
     pub kind: Kind,
     /// Who may call it.
     pub access: Access,
-    /// What a call costs at most, and so where it runs.
+    /// The most that a call may cost, and so where it runs.
     pub cost: Cost,
 }
 
@@ -122,7 +122,8 @@ impl Procedure {
         }
     }
 
-    /// Whether the throttle counts its calls: anyone could keep the cores busy with hashing, or guess at an invite.
+    /// Whether the throttle counts its calls: otherwise anyone could keep the cores busy with hashing, or guess an
+    /// invite.
     pub fn is_throttled(&self) -> bool {
         self.cost == Cost::Hash && matches!(self.access, Access::Public | Access::Onboarding)
     }
@@ -141,7 +142,7 @@ enum Callers {
     Administrators,
 }
 
-/// What the row of a procedure that the component does not describe says of it instead.
+/// What the row says about a procedure that the component does not describe.
 #[derive(Clone, Copy)]
 struct Stated {
     kind: Kind,
@@ -151,11 +152,11 @@ struct Stated {
 
 /// A row of the table. It becomes a [`Procedure`] once kind, access and cost are known.
 pub struct Row {
-    /// The name that clients call it by.
+    /// The name by which clients call it.
     pub name: &'static str,
-    /// Empty: the contract says it.
+    /// Its description; empty if the contract has it.
     about: &'static str,
-    /// None: the component describes kind, access and cost.
+    /// `None` if the component describes kind, access and cost.
     stated: Option<Stated>,
     /// The shape of its input.
     pub input: Shape,
@@ -163,7 +164,7 @@ pub struct Row {
     pub output: Shape,
     /// Its place in REST.
     pub route: Option<Route>,
-    /// How it may refuse a valid input of a permitted caller.
+    /// The codes with which it may refuse a valid input of a permitted caller.
     pub refusals: &'static [Code],
     /// The most JSON values in its input, if that may be as large as the larger of the two limits.
     pub large_input: Option<usize>,
@@ -201,8 +202,7 @@ pub(crate) const fn mutation(name: &'static str, input: Shape, output: Shape, ru
     described(name, input, output, run).stated(Kind::Mutation, Callers::Administrators)
 }
 
-/// A procedure that clients reach at its route alone: a query with `GET`, a mutation with `POST`. Anyone may call
-/// it.
+/// A procedure that clients reach only at its route: a query with `GET`, a mutation with `POST`. Anyone may call it.
 pub(crate) const fn route_only(
     name: &'static str,
     kind: Kind,
@@ -244,7 +244,7 @@ impl Row {
         self.callable_by(Callers::SignedIn)
     }
 
-    /// What a call costs grows with the data.
+    /// The cost of a call grows with the data.
     pub(crate) const fn large(self) -> Self {
         match self.stated {
             Some(stated) => Self {

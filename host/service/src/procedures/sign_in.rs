@@ -24,7 +24,7 @@ pub(super) static ROWS: &[Row] = &[
         SIGN_IN,
         Kind::Mutation,
         "/api/auth/sign-in",
-        // No bounds: a refusal by a bound would tell that no user has this name or this password.
+        // No bounds: a refusal by a bound would reveal that no user has this name or this password.
         Named(
             "SignIn",
             &Record(&[

@@ -15,7 +15,7 @@ impl Shape {
         self.check_with(Check::default(), input)
     }
 
-    /// The same, and refuses every text with U+0000: not every database can hold it, or be asked for it.
+    /// The same, and refuses every text with U+0000: not every database can store it, or search for it.
     pub fn check_storable(&self, input: Option<Value>) -> Result<Value, Error> {
         let check = Check {
             only_storable: true,
@@ -81,7 +81,7 @@ fn read_integer(text: &str) -> Option<Value> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // A number with too many digits is clamped: it is out of bounds anyway.
+    // A number with too many digits is clamped, because it is out of bounds anyway.
     Some(
         text.parse::<i64>()
             .unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
@@ -108,7 +108,7 @@ struct Check {
     only_storable: bool,
 }
 
-/// A step from a value to one inside it. Owns no text, because most inputs are valid.
+/// A step from a value to a value inside it. Owns no text, because most inputs are valid.
 #[derive(Clone, Copy)]
 enum Step {
     Field(&'static str),

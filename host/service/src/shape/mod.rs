@@ -55,15 +55,15 @@ pub enum Shape {
 /// A bound of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound {
-    /// The least and the most characters (Unicode scalar values).
+    /// The smallest and the largest number of characters (Unicode scalar values).
     Length(u32, u32),
-    /// The least and the largest number.
+    /// The smallest and the largest number.
     Range(i32, i32),
-    /// The least number.
+    /// The smallest number.
     From(i32),
-    /// The least and the most entries.
+    /// The smallest and the largest number of entries.
     Count(u32, u32),
-    /// A regular expression, in ECMAScript's syntax, that is found in the text.
+    /// A regular expression, in ECMAScript's syntax, that must match somewhere in the text.
     Pattern(&'static str),
 }
 
@@ -104,7 +104,7 @@ pub struct Field {
     pub shape: Shape,
     /// Whether it may be absent.
     pub optional: bool,
-    /// Its description; empty: the contract (`wit/`) has it.
+    /// Its description; if empty, the contract (`wit/`) has it.
     pub about: &'static str,
 }
 
@@ -197,7 +197,7 @@ impl Shape {
         }
     }
 
-    /// Whether it holds a list, so that its length is not bounded by its shape.
+    /// Whether it contains a list, so that its shape does not bound its length.
     pub(crate) fn holds_list(&self) -> bool {
         match self {
             Self::List(_) | Self::Anything => true,
@@ -233,7 +233,7 @@ impl Shape {
         }
     }
 
-    /// Hands the path of every date in a value of this shape to `found`.
+    /// Passes the path of every date in a value of this shape to `found`.
     pub fn each_date(&self, value: &Value, path: &mut Vec<String>, found: &mut impl FnMut(&[String])) {
         match (self.plain(), value) {
             (Self::Date, Value::String(_)) => found(path),

@@ -21,11 +21,11 @@ use crate::{
     sessions::IssuedSession,
 };
 
-/// A sign-in that is not recorded yet. If it is dropped before it ended, the client left before the answer: that
-/// is recorded, too.
+/// A sign-in that is not recorded yet. If it is dropped before it has ended, the client disconnected before the answer:
+/// that is recorded too.
 pub struct SignInAttempt<'a> {
     service: &'a Service,
-    /// The row of the procedure table; none where the table has no dashboard side.
+    /// The row of the procedure table; `None` if the table has no dashboard side.
     procedure: Option<&'a Procedure>,
     request_id: &'a str,
     address: Option<IpAddr>,

@@ -64,8 +64,8 @@ pub(super) async fn sign_in(
         external::sign_in(&sign_in, external).await
     };
     let result = result.await;
-    // An attempt that the directory did not answer counts as failed: else its response time would tell an attacker
-    // about the password without being counted.
+    // An attempt without a response from the directory counts as failed. Otherwise its response time would tell an
+    // attacker about the password without being counted.
     if is_open.into_inner() {
         drop(attempt);
     } else {

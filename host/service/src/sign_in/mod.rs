@@ -1,8 +1,8 @@
-//! Sign-in, sign-out and the session: what runs these rows of the table.
+//! Sign-in, sign-out and the session: the functions that run these rows of the table.
 //!
-//! Their answers are more than JSON: the transport makes the session's cookie of them. Invariants:
-//! - Every sign-in is recorded, refused ones too, and those whose client left before the answer.
-//! - A sign-in that a change of the password overtakes is refused.
+//! Their answers are more than JSON: the transport makes the session's cookie from them. Invariants:
+//! - Every sign-in is recorded, including refused ones and those whose client disconnected before the answer.
+//! - A sign-in is refused if the password changes meanwhile.
 
 mod attempt;
 mod credentials;

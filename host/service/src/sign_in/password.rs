@@ -19,8 +19,8 @@ use crate::{
     throttle::{LoginAttempt, ThrottledAccount},
 };
 
-/// The characters of a name that its count in the throttle depends on: sixteen times the longest name that a user
-/// has. Otherwise a client could have a name of a megabyte folded with every request, uncounted.
+/// The characters of a name that its count in the throttle depends on: sixteen times the longest name that a user has.
+/// Otherwise a client could make us fold a name of a megabyte with every request, uncounted.
 const COUNTED_NAME: usize = 16 * 255;
 
 /// A name and a password, as a client sent them.
@@ -36,7 +36,7 @@ pub struct Claim {
 }
 
 /// Checks a name and a password: counts the attempt, waits for a permit to hash, and asks the component on the second
-/// runtime. `before` is given the name-key and runs there first.
+/// runtime. `before` gets the name-key and runs there first.
 ///
 /// A refusal settles the attempt. After a success the caller settles it, once the sign-in is complete.
 pub async fn verify<F>(
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// Begins an attempt to sign in to the account of this provider with this name; also gives the name-key.
+/// Begins an attempt to sign in to the account of this provider with this name. Also returns the name-key.
 pub(super) async fn begin_attempt(
     resources: &Resources,
     provider: Provider,
@@ -98,7 +98,7 @@ pub(super) async fn begin_attempt(
     Ok((attempt, name_key))
 }
 
-/// The part of a name that its name-key is made of.
+/// The part of a name from which its name-key is made.
 fn beginning(name: &str) -> &str {
     let end = name.char_indices().nth(COUNTED_NAME);
     end.map_or(name, |(end, _)| &name[..end])

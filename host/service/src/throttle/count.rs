@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One count, which may be forgotten.
 pub(super) trait Entry: Default {
-    /// Where there are too many entries, those of the lowest rank are forgotten first.
+    /// If there are too many entries, those of the lowest rank are forgotten first.
     fn rank(&self) -> i64;
 
     /// From this moment on it means the same as no entry.
@@ -23,7 +23,7 @@ const DAY: Timestamp = 24 * 60 * 60 * SECOND;
 /// The most failures of one count within a day.
 pub(super) const MOST_FAILURES: u32 = 100;
 
-/// An attempt that has not ended after this time counts as failed: its host was killed.
+/// An attempt that has not ended after this time counts as failed, because its host was killed.
 pub(super) const LONGEST_ATTEMPT: Timestamp = 120 * SECOND;
 
 /// How long the account is locked after this many failures.
@@ -43,7 +43,7 @@ fn delay(failures: u32) -> Timestamp {
 #[serde(default)]
 pub(super) struct Failures {
     failures: u32,
-    /// When the attempts began that have not ended.
+    /// When each attempt began that has not ended.
     running: Vec<Timestamp>,
     /// When the last attempt failed, or began.
     last: Timestamp,
@@ -51,7 +51,7 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// Counts what has happened by itself until now. Comes before all else.
+    /// Counts what time alone has changed until now. Must come before everything else.
     pub fn catch_up(&mut self, now: Timestamp) {
         if self.is_over(now) {
             *self = Self::default();
@@ -66,7 +66,7 @@ impl Failures {
         }
     }
 
-    /// How long the next attempt has to wait, if this many may run at once.
+    /// How long the next attempt has to wait, if this many may run at the same time.
     pub fn wait(&self, at_once: usize, now: Timestamp) -> Timestamp {
         let running = self.running.len();
         if now < self.open_at {
@@ -89,7 +89,7 @@ impl Failures {
         self.count_failure(now);
     }
 
-    /// It ended without a failure.
+    /// The attempt that began then has ended without a failure.
     pub fn stop(&mut self, began: Timestamp) {
         if let Some(index) = self.running.iter().position(|running| *running == began) {
             self.running.swap_remove(index);
@@ -129,7 +129,7 @@ impl Entry for Failures {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct KnownSource {
-    /// When it last signed in there, and one millisecond; 0: never.
+    /// When it last signed in there, plus one millisecond; 0 means never.
     since: Timestamp,
     pub failures: Failures,
 }

@@ -1,10 +1,10 @@
 //! The counts, in the records that hosts share.
 //!
 //! Invariants:
-//! - A beginning and an end are one step of the store each, by its clock.
-//! - Of a host's connections to the store at most [`AT_ONCE`] serve beginnings, and addresses take turns: a
-//!   flood of guesses leaves the others to other calls.
-//! - If the store does not answer, the attempt is refused.
+//! - The beginning and the end of an attempt are one step of the store each, by its clock.
+//! - At most [`AT_ONCE`] of a host's connections to the store serve beginnings, and addresses take turns: a flood of
+//!   guesses leaves the other connections to other calls.
+//! - If the store does not respond, the attempt is refused.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::fair_semaphore::FairSemaphore;
 
-/// How many attempts of a host may begin at once.
+/// How many attempts of a host may begin at the same time.
 const AT_ONCE: usize = 4;
 /// How long an attempt waits until it can begin.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ impl Counts {
         }
     }
 
-    /// Begins an attempt, or gives the milliseconds until one may begin. A refused attempt is not counted.
+    /// Begins an attempt, or returns the milliseconds until one may begin. A refused attempt is not counted.
     pub async fn begin(&self, subject: Subject) -> Result<Result<Attempt, Timestamp>, Error> {
         let turn = timeout(LONGEST_WAIT, self.turns.acquire(subject.source));
         let _turn = turn.await.map_err(|_| {
@@ -55,7 +55,7 @@ impl Counts {
 
     /// Ends an attempt, and counts its outcome.
     pub async fn end(&self, attempt: Attempt, outcome: Outcome) -> StorageResult<()> {
-        // What failed without an account has been counted at its beginning.
+        // A failure without an account was already counted at its beginning.
         if attempt.subject.account.is_none() && outcome == Outcome::Failed {
             return Ok(());
         }
@@ -129,7 +129,7 @@ fn write(keys: &[RecordKey], records: &mut [Option<SharedRecord>], counts: &rule
     }
 }
 
-/// The entry in a record. One that cannot be read is that of a version that counts otherwise: it begins anew.
+/// The entry in a record. An entry that cannot be read is from a version that counts differently: it starts again.
 fn entry_of<E: Entry + DeserializeOwned>(record: &Option<SharedRecord>) -> E {
     let entry = record
         .as_ref()
@@ -147,7 +147,7 @@ fn put<E: Entry + Serialize + DeserializeOwned + PartialEq>(
         return;
     }
     *record = (!entry.is_over(now)).then(|| SharedRecord {
-        // Numbers become JSON without fail.
+        // Numbers always become JSON.
         value: serde_json::to_vec(entry).unwrap_or_default(),
         rank: entry.rank(),
         ends_at: entry.ends_at(),

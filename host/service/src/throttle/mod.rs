@@ -1,17 +1,17 @@
 //! Limits how often a client may attempt to sign in, to call `user.register` and to call `user.initUser`.
 //!
 //! Invariants:
-//! - An attempt counts from its beginning, so that parallel attempts count as well. A successful one costs
-//!   nothing; one whose client leaves before its end counts as failed.
-//! - Failures are counted for each name, even if no account has it, and attempts for each address; an IPv6
-//!   network (/64) is one address. Every limit is lifted again by itself.
-//! - An account has a count of its own at each address from which it signed in before: strangers who guess at
-//!   the name, or share the address, do not lock its owner out.
-//! - A beginning and an end are one step of the shared records each, so that hosts count like one. What is kept
-//!   is bounded.
+//! - An attempt counts from its beginning, so that parallel attempts count as well. A successful attempt costs nothing;
+//!   one whose client disconnects before its end counts as failed.
+//! - Failures are counted for each name, even if no account has it, and attempts for each address; an IPv6 network
+//!   (/64) is one address. Every limit ends by itself.
+//! - An account has a count of its own at each address from which it signed in before: strangers who guess passwords
+//!   for the name, or share the address, do not lock its owner out.
+//! - The beginning and the end of an attempt are one step of the shared records each, so that several hosts count like
+//!   one. The number of records is bounded.
 //! - An attempt that has not ended after two minutes, because its host was killed, counts as failed.
 //!
-//! `rules.rs` is a pure state machine over the few counts (`count.rs`) of one attempt, which `counts.rs` keeps.
+//! `rules.rs` is a pure state machine over the few counts (`count.rs`) of one attempt, which `counts.rs` stores.
 
 mod count;
 mod counts;
@@ -52,7 +52,7 @@ impl Throttle {
         Self(None)
     }
 
-    /// Begins an attempt from this address, if it is known, at this account, unless the attempt names none.
+    /// Begins an attempt from this address, if it is known, at this account, if the attempt names one.
     /// `SERVICE_UNAVAILABLE` if it cannot be counted.
     pub async fn begin(
         &self,
@@ -64,7 +64,7 @@ impl Throttle {
         };
         let source = address.map(Source::from);
         let subject = Subject { account, source };
-        // Goes on if the caller leaves: the attempt then ends as failed.
+        // Continues if the client disconnects: the attempt then ends as failed.
         let beginning = tokio::spawn(async move {
             let attempt = counts.begin(subject).await?.map_err(too_many)?;
             Ok(LoginAttempt(Some((counts, attempt))))
@@ -87,7 +87,7 @@ impl Throttle {
     }
 }
 
-/// The refusal of an attempt that has to wait for these milliseconds.
+/// The refusal of an attempt that has to wait for this many milliseconds.
 fn too_many(wait: Timestamp) -> Error {
     let seconds = wait.div_ceil(1000).max(1);
     let plural = if seconds == 1 { "" } else { "s" };
@@ -111,8 +111,8 @@ impl LoginAttempt {
         self.end(outcome_of(error)).await;
     }
 
-    /// Leaves an attempt that names no account to be [resumed](Throttle::resume), by this host or another one.
-    /// If that does not happen, it has failed.
+    /// Leaves an attempt that names no account to be [resumed](Throttle::resume), by this host or another one. If it is
+    /// not resumed, it has failed.
     pub fn leave(mut self) -> Option<Source> {
         let (counts, attempt) = self.0.take()?;
         if attempt.subject.account.is_some() {
@@ -126,7 +126,7 @@ impl LoginAttempt {
         let Some((counts, attempt)) = self.0.take() else {
             return;
         };
-        // Goes on if the caller leaves.
+        // Continues if the client disconnects.
         let ending = tokio::spawn(async move { end(&counts, attempt, outcome).await });
         if let Err(error) = ending.await {
             warn!(%error, "the end of an attempt to sign in was not counted: it counts as failed");
@@ -145,7 +145,7 @@ async fn end(counts: &Counts, attempt: Attempt, outcome: Outcome) {
 
 fn outcome_of(error: &Error) -> Outcome {
     match error.code {
-        // Nothing was tested: the input was malformed, or it could not be checked.
+        // Nothing was checked: the input was malformed, or could not be checked.
         Code::BadRequest | Code::ServiceUnavailable => Outcome::Void,
         _ => Outcome::Failed,
     }
@@ -156,7 +156,7 @@ impl Drop for LoginAttempt {
         let Some((counts, attempt)) = self.0.take() else {
             return;
         };
-        // Without a runtime the process ends, and the attempt counts as failed after a while.
+        // Without a runtime the process is ending, and the attempt counts as failed after a while.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { end(&counts, attempt, Outcome::Failed).await });
         }

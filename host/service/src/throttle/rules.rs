@@ -1,5 +1,5 @@
-//! The rules of the throttle, over the counts that one attempt depends on. Their caller keeps the counts, and
-//! gives the time.
+//! The rules of the throttle, over the counts that one attempt depends on. The caller stores the counts and passes the
+//! time.
 
 use portico_model::Timestamp;
 
@@ -9,14 +9,14 @@ use super::{
     subject::Subject,
 };
 
-/// Parallel attempts at one account from unknown addresses. With more than one, several guesses would be made
+/// Parallel attempts at one account from unknown addresses. With more than one, an attacker could make several guesses
 /// before the first failure counts.
 const STRANGERS_AT_ONCE: usize = 1;
 
-/// The same from a known address: a program that signs in for many clients at once is no attack.
+/// The same from a known address: a program that signs in for many clients at the same time is not an attack.
 const KNOWN_AT_ONCE: usize = 8;
 
-/// What an attempt depends on. A count of nothing: there is no such entry.
+/// What an attempt depends on. An empty count means that there is no such entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Of the account, from unknown addresses.
@@ -47,7 +47,7 @@ pub(super) enum Outcome {
     Void,
 }
 
-/// Begins an attempt, or gives the milliseconds until one may begin; the counts then stay as they were.
+/// Begins an attempt, or returns the milliseconds until one may begin and leaves the counts as they were.
 pub(super) fn begin(subject: Subject, counts: &mut Counts, now: Timestamp) -> Result<Attempt, Timestamp> {
     let mut new = counts.clone();
     new.catch_up(now);
@@ -76,8 +76,8 @@ pub(super) fn begin(subject: Subject, counts: &mut Counts, now: Timestamp) -> Re
     })
 }
 
-/// Ends an attempt, and counts its outcome. One that ends after
-/// [`LONGEST_ATTEMPT`](super::count::LONGEST_ATTEMPT) has counted as failed before; a failure counts again.
+/// Ends an attempt, and counts its outcome. One that ends after [`LONGEST_ATTEMPT`](super::count::LONGEST_ATTEMPT) has
+/// already counted as failed; a failure counts again.
 pub(super) fn end(attempt: Attempt, counts: &mut Counts, outcome: Outcome, now: Timestamp) {
     let Attempt {
         subject,

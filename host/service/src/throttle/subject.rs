@@ -1,22 +1,22 @@
-//! The accounts and the clients that attempts are counted for.
+//! The accounts and the clients for which attempts are counted.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use portico_model::Provider;
 use portico_storage::hash_secret;
 
-/// An account, by a hash of its provider and name-key: of one size, and without the name.
+/// An account, as a hash of its provider and name-key: it has a fixed size and does not contain the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ThrottledAccount([u8; 16]);
 
 impl ThrottledAccount {
     /// The account of this name-key at this provider.
     pub fn new(provider: Provider, name_key: &str) -> Self {
-        // The first space ends the provider's name, even if the name-key holds spaces.
+        // The first space ends the provider's name, even if the name-key contains spaces.
         Self::of(&format!("{provider:?} {name_key}"))
     }
 
-    /// The API key of this id, which was imported and not used yet.
+    /// The API key of this id, which was imported and has not been used yet.
     pub(crate) fn of_key(id: &str) -> Self {
         // No provider has this name.
         Self::of(&format!("Key {id}"))
@@ -35,8 +35,8 @@ impl ThrottledAccount {
     }
 }
 
-/// A client, as far as addresses tell clients apart: an IPv4 address, or an IPv6 network (/64), which one client
-/// has to itself.
+/// A client, as far as addresses distinguish clients: an IPv4 address, or an IPv6 network (/64), which belongs to one
+/// client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(IpAddr);
 
@@ -66,10 +66,10 @@ impl Source {
     }
 }
 
-/// What an attempt counts for.
+/// The account and the client for which an attempt counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Subject {
-    /// The account, unless the attempt names none.
+    /// The account, if the attempt names one.
     pub account: Option<ThrottledAccount>,
     /// The client, if it is known.
     pub source: Option<Source>,

@@ -1,4 +1,4 @@
-//! The limits of the throttle, over days and under attack, by a clock that the tests set.
+//! The limits of the throttle, over days and under attack, with a clock that the tests set.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -34,7 +34,7 @@ fn of(account: Option<ThrottledAccount>, source: Option<Source>) -> Subject {
     Subject { account, source }
 }
 
-/// Counts whose time is what each test says.
+/// Counts whose clock each test sets.
 #[derive(Clone, Default)]
 struct TestCounts(BTreeMap<RecordKey, SharedRecord>);
 
@@ -71,7 +71,7 @@ impl TestCounts {
     }
 }
 
-/// Makes an attempt that ends at once.
+/// Makes an attempt that ends immediately.
 fn attempt(
     counts: &mut TestCounts,
     name: &str,
@@ -129,7 +129,7 @@ fn the_more_failures_the_longer_the_wait_and_after_a_hundred_it_is_a_day() {
     let mut counts = TestCounts::default();
     let mut now = 5;
     for failures in 1..=100 {
-        // From everywhere: this is about the account.
+        // From everywhere, because this is about the account.
         assert_eq!(
             fail(&mut counts, "ann", numbered(failures), now),
             Ok(()),
@@ -228,7 +228,7 @@ fn right_passwords_are_not_limited() {
         assert_eq!(succeed(&mut counts, "ann", numbered(1), 1), Ok(()));
         assert_eq!(succeed(&mut counts, &format!("{number}"), numbered(2), 1), Ok(()));
     }
-    // From the known address eight clients may sign in at once.
+    // From the known address eight clients may sign in at the same time.
     let begin = |counts: &mut TestCounts| counts.begin(of(Some(account("ann")), Some(numbered(1))), 2);
     let begun: Vec<_> = (0..9).map(|_| begin(&mut counts)).collect();
     assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 8);
@@ -435,7 +435,7 @@ fn an_attempt_whose_host_was_killed_counts_as_one_failure() {
         "it has failed"
     );
     assert_eq!(succeed(&mut counts, "ann", here, limit + SECOND), Ok(()));
-    // From the known address, too: eight attempts that nothing ends.
+    // Also from the known address: eight attempts that nothing ends.
     let now = HOUR;
     for _ in 0..8 {
         counts.begin(of(Some(ann), Some(here)), now).unwrap();
@@ -446,7 +446,7 @@ fn an_attempt_whose_host_was_killed_counts_as_one_failure() {
         succeed(&mut counts, "ann", here, now + limit + 3 * SECOND),
         Ok(())
     );
-    // One that ends late after all is counted, too.
+    // An attempt that does end, but late, is counted too.
     counts.end(begun, Outcome::Failed, DAY);
     assert_eq!(fail(&mut counts, "ann", numbered(2), DAY), Err(SECOND));
 }

@@ -95,7 +95,7 @@ async fn make_plan(
     Ok((snapshot, plan))
 }
 
-/// Refuses a caller who lost the permission `admin`, the key or the session while passwords were hashed, which may
+/// Refuses a caller who has lost the permission `admin`, the key or the session while passwords were hashed, which may
 /// have taken seconds.
 async fn require_still_permitted(
     call: &Call,
@@ -142,7 +142,7 @@ impl Apply<'_> {
         let users = component.put_users(&wanted.users).await?;
         self.put_memberships(&groups, &users).await?;
         let apps = component.put_apps(&wanted.apps).await?;
-        // A removed search engine may leave its short to another one.
+        // Another search engine may take the short name of a removed one.
         let search_engines = self.prune_and_put_search_engines().await?;
         let ids = Ids { groups, users, apps };
         let boards = self.put_boards(&ids).await?;
@@ -250,12 +250,12 @@ impl Apply<'_> {
                 (wanted, present)
             })
             .collect();
-        // Two search engines may swap their shorts: each gives up its own before the other takes it.
+        // Two search engines may swap their short names: each gives up its own before the other takes it.
         for (wanted, present) in &engines {
             if let Some(present) = present
                 && self.keys.of(&present.short) != self.keys.of(&wanted.short)
             {
-                // No short has a control character. (U+0000 is one that PostgreSQL cannot store.)
+                // No short name has a control character. (Not U+0000, which PostgreSQL cannot store.)
                 let unused_key = format!("\u{1}{}", present.id);
                 let name_key = self.keys.of(&present.name);
                 transaction

@@ -18,11 +18,11 @@ const MOST: usize = *bounds::ENTRIES.end();
 /// Names in one call.
 const MOST_NAMES: usize = 10_000;
 
-/// Calls the component's functions one after the other, with one permit that it waits for once. Inside a
-/// transaction it must not wait for a permit: the calls that hold one may wait for that transaction to end.
+/// Calls the component's functions one after the other, with one permit for which it waits once. Inside a transaction
+/// it must not wait for a permit, because calls that hold one may wait for that transaction to end.
 pub(super) struct Component<'a> {
     call: &'a Call,
-    /// None after a call that did not finish.
+    /// `None` after a call that did not finish.
     permit: Option<CallPermit>,
     storage: Arc<dyn Storage>,
 }
@@ -48,14 +48,14 @@ impl<'a> Component<'a> {
         })
     }
 
-    /// The caller holds a write transaction from now on, which other calls wait for.
+    /// From now on the caller holds a write transaction, for which other calls wait.
     pub fn stop_waiting(&mut self) {
         if let Some(permit) = &mut self.permit {
             permit.stop_waiting();
         }
     }
 
-    /// Gives the component this storage from now on.
+    /// From now on the component uses this storage.
     pub fn enter_within(&mut self, storage: Arc<dyn Storage>) {
         self.storage = storage;
     }
@@ -73,7 +73,7 @@ impl<'a> Component<'a> {
             .await
     }
 
-    /// Asks for the keys of these names, and adds them.
+    /// Lets the component compute the keys of these names, and adds them.
     pub async fn learn(&mut self, keys: &mut Keys, names: Vec<String>) -> Result<(), Error> {
         for names in names.chunks(MOST_NAMES) {
             let mut instance = self.enter().await?;
@@ -105,7 +105,8 @@ impl<'a> Component<'a> {
         Ok(())
     }
 
-    /// Waits for a permit to hash for each password, so that other calls come between two of one document.
+    /// Waits for a permit to hash for each password, so that other calls can hash between two passwords of one
+    /// document.
     pub async fn hash_password(&mut self, password: &str) -> Result<String, Error> {
         let resources = &self.call.resources;
         let _permit_to_hash = resources.acquire_hash_permit(self.call.identity.address).await?;
@@ -118,7 +119,7 @@ impl<'a> Component<'a> {
         instance.answer(answer)
     }
 
-    /// Looks up an icon for each name, or takes the default icon.
+    /// Looks up an icon for each name, or uses the default icon.
     pub async fn find_icons(&mut self, names: &[String]) -> Result<Vec<String>, Error> {
         let caller = self.call.caller();
         let mut icons = Vec::with_capacity(names.len());

@@ -172,7 +172,7 @@ pub(super) struct Document {
     /// Whether the records that a list does not name are removed.
     #[serde(default)]
     pub prune: bool,
-    /// Whether everything is rolled back.
+    /// Whether everything is rolled back at the end.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -287,7 +287,7 @@ fn moment_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Change<Ti
     Ok(moment.map_or(Change::Clear, Change::Set))
 }
 
-/// The entries of a list; none where it is absent.
+/// The entries of a list; empty if it is absent.
 pub(super) fn entries<T>(list: &Option<Vec<T>>) -> &[T] {
     list.as_deref().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! A snapshot as a document. It states every field, so that applying it to any dashboard gives the same
-//! state. A name that two records share is replaced by what tells them apart.
+//! A snapshot as a document. It states every field, so that applying it to any dashboard gives the same state. A name
+//! that two records share is replaced by what distinguishes them.
 
 use portico_model::{App, Id, Provider, Timestamp, time};
 use portico_storage::BoardItem;
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// The answer of `state.export`: a document that has every key.
+/// What `state.export` returns: a document that has every key.
 pub(super) const STATE: Shape = Named(
     "State",
     &Record(&[
@@ -76,7 +76,7 @@ const SHARED_WITH: Shape = Named(
     ]),
 );
 
-/// The state in that shape. It holds no secret.
+/// The state in that shape. It contains no secrets.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Exported<'a> {

@@ -1,12 +1,12 @@
 //! `state.*`: the whole dashboard as one document.
 //!
-//! `state.apply` has the steps of every procedure, for many records at once: validate, read, hash, transact,
-//! answer. Invariants:
+//! `state.apply` has the steps of every procedure, for many records at once: validate, read, hash, transact, return.
+//! Invariants:
 //! - One transaction applies the whole document, or nothing of it. The component, which is called inside that
 //!   transaction, writes users and apps.
-//! - The answer is the difference between the state before and the state after, both read in that transaction.
-//!   A dry run does the same and rolls back.
-//! - Applying the document that `state.export` answers changes nothing.
+//! - The result is the difference between the state before and the state after, both read in that transaction. A dry
+//!   run does the same and rolls back.
+//! - Applying the document that `state.export` returns changes nothing.
 
 mod apply;
 mod component;

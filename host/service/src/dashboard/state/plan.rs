@@ -1,8 +1,8 @@
 //! Resolves the names of a document: which records exist, which are new, and what they refer to. It writes
 //! nothing.
 //!
-//! A reference is to a record that exists after the document is applied: one that the document lists or,
-//! unless it is pruned, one that existed before.
+//! A reference leads to a record that exists after the document is applied: one that the document lists or, unless it
+//! is pruned, one that existed before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,7 @@ pub(super) enum Target {
     Listed(usize),
 }
 
-/// For each entry of a list, the existing record that it names; none: the entry is new.
+/// For each entry of a list, the existing record that it names; `None` if the entry is new.
 pub(super) type Matches = Vec<Option<Id>>;
 
 /// See the module.
@@ -47,7 +47,7 @@ pub(super) struct Plan {
     pub contents: Vec<Contents>,
 }
 
-/// The references of a board; none: they stay as they are.
+/// The references of a board; `None` if they stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub creator: Option<Option<Target>>,
@@ -152,7 +152,7 @@ fn match_names<'a, K: Eq + std::hash::Hash + Copy>(
     matches
 }
 
-/// Matches apps: by id where the entry has one, else by name among the apps that no other entry names by id.
+/// Matches apps: by id if the entry has one, otherwise by name among the apps that no other entry names by id.
 fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, keys: &Keys) -> Matches {
     let apps = entries(&document.apps);
     let mut listed: HashMap<&str, usize> = HashMap::new();
@@ -196,8 +196,8 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
     matched
 }
 
-/// Refuses icons that no new search engine may have. An existing search engine may keep such an icon, which
-/// may be older than the rule.
+/// Refuses icons that no new search engine may have. An existing search engine may keep such an icon, because it may be
+/// older than the rule.
 fn check_icons(fields: &mut Fields, document: &Document, snapshot: &Snapshot, matches: &Matches) {
     let present = snapshot.search_engines.iter();
     let present: HashMap<&Id, &String> = present.map(|engine| (&engine.id, &engine.icon_url)).collect();

@@ -55,7 +55,7 @@ const UNNAMED: Shape = Shape::Named(
     ]),
 );
 
-/// The answer of `state.apply`.
+/// What `state.apply` returns.
 pub(super) const REPORT: Shape = Shape::Named(
     "Report",
     &Record(&[
@@ -71,7 +71,7 @@ pub(super) const REPORT: Shape = Shape::Named(
 
 /// The longest text that a report repeats whole, in bytes.
 const LONGEST_TEXT: usize = 1000;
-/// The characters that it repeats of a longer one.
+/// How many characters it repeats of a longer one.
 const EXCERPT: usize = 60;
 
 /// The ids of the records that a document names, new ones included.
@@ -93,7 +93,7 @@ pub(super) struct View<'a> {
 }
 
 impl Report {
-    /// How many records were created, changed and removed, in words.
+    /// How many records were created, changed and removed, as text.
     pub(super) fn counts(&self) -> String {
         let (created, changed, removed) = (self.created.len(), self.changed.len(), self.removed.len());
         let dry_run = if self.dry_run { " (dry run)" } else { "" };
@@ -125,7 +125,7 @@ impl Report {
         report
     }
 
-    /// Compares the records of one kind; gives the number of those that are neither changed nor named.
+    /// Compares the records of one kind. Returns the number of those that are neither changed nor named.
     fn compare<R: Reported>(
         &mut self,
         of_kind: &HashSet<String>,
@@ -140,7 +140,7 @@ impl Report {
         for record in after {
             let Some(old) = old.get(record.id()) else {
                 let mut entry = record.entry();
-                // A dry run creates no record that has the id.
+                // A dry run leaves no record with the id.
                 if self.dry_run && !named.by_id.contains(record.id()) {
                     entry.id = None;
                 }

@@ -1,4 +1,4 @@
-//! The dashboard's records of the kinds that a document has, with their ids; and their names.
+//! The dashboard's records of the kinds that a document has, with their ids and names.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -34,13 +34,13 @@ pub(super) struct User {
     pub groups: Vec<Id>,
 }
 
-/// How many records of a kind are read at once.
+/// How many records of a kind are read with one statement.
 #[derive(Clone, Copy)]
 pub(super) struct AtOnce(u32);
 
 impl AtOnce {
     const MANY: Self = Self(10_000);
-    /// So many fit into an answer of storage, because each has less than 400,000 bytes of text.
+    /// This many fit into one answer of storage, because each has less than 400,000 bytes of text.
     const FEW: Self = Self((LARGEST_ANSWER / 400_000) as u32);
 }
 
@@ -78,20 +78,22 @@ async fn read_apps(transaction: &mut dyn DashboardTransaction, at_once: AtOnce) 
 }
 
 impl Snapshot {
-    /// Reads all records, in a transaction that ends with it: a long read keeps the database from emptying its log.
+    /// Reads all records, in a transaction that ends immediately afterwards: a long read prevents the database from
+    /// emptying its log.
     pub async fn read(call: &Call) -> Result<Self, Error> {
         let mut transaction = call.begin(Access::Read).await?;
         let many = Self::read_within(&mut *transaction, AtOnce::MANY).await;
         if !matches!(many, Err(storage::Error::TooLarge)) {
             return Ok(many?);
         }
-        // The transaction of an answer that was too large has failed.
+        // A transaction with an answer that was too large has failed.
         drop(transaction);
         let mut transaction = call.begin(Access::Read).await?;
         Ok(Self::read_within(&mut *transaction, AtOnce::FEW).await?)
     }
 
-    /// How many records to read at once in a transaction that must not fail, if these were the records a moment ago.
+    /// How many records to read with one statement in a transaction that must not fail, if these were the records a
+    /// moment ago.
     pub fn at_once(&self) -> AtOnce {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let users = self.users.iter();
@@ -147,7 +149,7 @@ impl Snapshot {
         })
     }
 
-    /// Every name in it: their keys are needed to compare them.
+    /// Every name in it, because their keys are needed to compare them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let users = self.users.iter().map(|user| &user.name);
         let apps = self.apps.iter().map(|app| &app.name);
@@ -184,8 +186,8 @@ impl Keys {
         self.0.extend(names.into_iter().zip(keys));
     }
 
-    /// The key of a name, trimmed. The keys of all names are learned before they are compared; a name without
-    /// one only equals itself.
+    /// The key of a name, trimmed. The keys of all names are learned before they are compared; a name without a key
+    /// equals only itself.
     pub fn of<'a>(&'a self, name: &'a str) -> &'a str {
         let name = name.trim();
         self.0.get(name).map_or(name, String::as_str)
