@@ -1,8 +1,7 @@
 //! The client's address.
 //!
-//! The address of a connection's peer is true. Any client can write `X-Forwarded-For`, so only what
-//! trusted proxies have added to it counts: read from the right, up to the first address that is not a
-//! trusted proxy's.
+//! The address of a connection's peer is reliable. Any client can write `X-Forwarded-For`, so only what trusted proxies
+//! have added to it counts: we read it from the right, up to the first address that is not a trusted proxy's.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -16,8 +15,7 @@ use tracing::warn;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The connection's peer, or the client that trusted proxies name. None if the server does not provide
-/// the peer.
+/// The connection's peer, or the client that trusted proxies name. `None` if the server does not provide the peer.
 pub(crate) fn client(
     peer: Option<&ConnectInfo<SocketAddr>>,
     headers: &HeaderMap,
@@ -38,7 +36,7 @@ fn follow(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr
         if !trusted.contain(client) {
             break;
         }
-        // A trusted proxy would have written an address: the client is then the proxy itself.
+        // A trusted proxy would have written an address, so the client is the proxy itself.
         match address(hop.trim()) {
             Some(address) => client = address,
             None => break,
@@ -55,7 +53,7 @@ fn address(text: &str) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// Warns of a proxy that is not trusted: all its clients are throttled as one.
+/// Warns about a proxy that is not trusted, because all its clients are throttled as one.
 fn warn_once(peer: IpAddr, headers: &HeaderMap) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     if headers.contains_key(FORWARDED_FOR) && !WARNED.swap(true, Ordering::Relaxed) {
@@ -81,7 +79,7 @@ impl TrustedProxies {
     }
 }
 
-/// Reads networks as `10.0.0.0/8` and addresses as `192.0.2.1`, between commas.
+/// Reads networks such as `10.0.0.0/8` and addresses such as `192.0.2.1`, separated by commas.
 impl FromStr for TrustedProxies {
     type Err = String;
 

@@ -1,11 +1,10 @@
 //! Checks before routing, authentication and the body. They refuse a request
 //!
 //! - without exactly one `Host`: a proxy in front may have read it differently;
-//! - with an encoded body: the host decodes none;
-//! - that a browser sends for a page of another site while no user exists. Until then, any client that
-//!   reaches the service can become the administrator, and a browser reaches whatever its user does: a page of
-//!   any site can make it request `http://localhost:7575`, or let a name of its own resolve to that address
-//!   (DNS rebinding).
+//! - with an encoded body: the host does not decode bodies;
+//! - that a browser sends for a page of another site while no user exists. Until then, any client that reaches the
+//!   service can become the administrator, and a browser reaches whatever its user can reach: a page of any site can
+//!   make it request `http://localhost:7575`, or let a name of its own resolve to that address (DNS rebinding).
 
 use std::{net::IpAddr, sync::atomic::Ordering};
 
@@ -18,7 +17,7 @@ use portico_service::{accounts::ExistingUsers, service::report, shape::quote, si
 
 use crate::{error, request::RequestId, settings::PublicUrl, state::Http};
 
-/// The refusal of a request; none if it may go on.
+/// The refusal of a request; `None` if it may continue.
 pub(crate) async fn refusal(
     http: &Http,
     path: &str,
@@ -26,7 +25,7 @@ pub(crate) async fn refusal(
     headers: &HeaderMap,
     id: &RequestId,
 ) -> Option<Response> {
-    // The form of requests is checked by the server of a dashboard that embeds Portico.
+    // In a dashboard that embeds Portico, its own server checks the form of requests.
     if http.authenticate.is_none()
         && let Err(error) = check_host(version, headers)
     {
@@ -77,7 +76,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Error> {
     ))
 }
 
-/// Whether the request's headers are those of a browser. (`fetch` of Node sends `Sec-Fetch-Mode`, too.)
+/// Whether the request's headers are those of a browser. (`fetch` of Node sends `Sec-Fetch-Mode` too.)
 fn is_from_browser(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))
 }
@@ -124,8 +123,8 @@ fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
         || public_url.is_some_and(|url| url.host() == name)
 }
 
-/// Whether there is any user. The last administrator cannot be removed, so once one was seen the answer is
-/// kept and storage is not asked again.
+/// Whether there is any user. The last administrator cannot be removed, so once we have seen one, storage is not asked
+/// again.
 async fn has_users(http: &Http, id: &RequestId) -> Result<bool, Error> {
     let existing = http.live.service().existing_users(&id.0).await?;
     if existing == ExistingUsers::Administrator {

@@ -80,12 +80,12 @@ pub(super) async fn session(
     finish(result.await)
 }
 
-/// The answer to a request, or its error, which is logged already.
+/// The response to a request, or its error, which is already logged.
 fn finish(result: Result<Response, Error>) -> Response {
     result.unwrap_or_else(|error| error::rest(error, None))
 }
 
-/// The answer to a request, or its error. Logs the cause of the error.
+/// The response to a request, or its error. Logs the cause of the error.
 pub(super) fn finish_and_report(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
     finish(result.map_err(|error| report(error, what, &id.0)))
 }

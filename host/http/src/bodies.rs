@@ -1,7 +1,7 @@
 //! Bodies whose bytes are counted in a [budget](crate::budget).
 //!
 //! Invariants: a part of an answer counts until hyper has dropped its bytes, which it does when the socket has taken
-//! them. The body of a request counts until whoever reads it has it whole or gives up.
+//! them. The body of a request counts until its reader has all of it or gives up.
 
 use std::{
     convert::Infallible,
@@ -26,7 +26,7 @@ use crate::budget::{Budget, Cut, FREE, Held, Owner, Transfer, Work};
 /// Small texts are joined up to about this size, in bytes.
 const JOINED: usize = 64 << 10;
 
-/// What a received frame takes in memory besides its bytes: a client may send each byte in a chunk of its own.
+/// What a received frame takes in memory in addition to its bytes: a client may send each byte in a chunk of its own.
 const AROUND_FRAME: usize = 64;
 
 /// Bytes that are counted until they are dropped.
@@ -41,7 +41,7 @@ impl AsRef<[u8]> for HeldBytes {
     }
 }
 
-/// Counts bytes of an answer from now on, if they are many. Where the sockets are not ours, nothing is counted.
+/// Counts bytes of an answer from now on, if they are many. If the sockets are not ours, nothing is counted.
 pub(crate) fn hold(transfer: Option<&Arc<Transfer>>, mut bytes: Vec<u8>) -> Bytes {
     // Spare capacity would not be counted.
     bytes.shrink_to_fit();
@@ -69,7 +69,7 @@ pub(crate) async fn hold_body(transfer: &Arc<Transfer>, body: Body) -> Body {
     }
 }
 
-/// A body in the making: large parts are not copied, small ones are joined.
+/// A body that is being built: large parts are not copied, small ones are joined.
 pub(crate) struct Parts<'a> {
     transfer: Option<&'a Arc<Transfer>>,
     parts: Vec<Bytes>,
@@ -92,7 +92,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Appends bytes that are counted already, if they are many.
+    /// Appends bytes that are already counted, if they are many.
     pub fn push_bytes(&mut self, bytes: Bytes) {
         if bytes.len() < FREE {
             self.open.extend_from_slice(&bytes);
@@ -194,7 +194,7 @@ fn owner(user: Option<&str>, address: IpAddr) -> Owner {
     }
 }
 
-/// Why the body of a request breaks off: it was cut.
+/// The error of a request's body that was cut.
 #[derive(Debug)]
 pub(crate) struct WasCut;
 
@@ -211,7 +211,7 @@ pub(crate) struct ReceivedBody {
     body: Incoming,
     budget: Arc<Budget>,
     sender: Sender,
-    /// Counts it from when it is read for the first time.
+    /// Counts it from the first read on.
     arriving: Option<Arriving>,
 }
 

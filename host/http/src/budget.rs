@@ -1,14 +1,15 @@
-//! Bytes in memory that wait for clients: answers that clients have yet to read, bodies that they have yet to send whole.
+//! Bytes in memory that wait for clients: answers that clients have not read yet, and bodies that they have not
+//! completely sent yet.
 //!
 //! Memory is freed only as fast as clients move, and a client may not move at all. Invariants:
 //! - A transfer that holds less than [`FREE`] bytes is not counted.
 //! - All transfers but the one that grew last hold at most the budget together: when they hold more, the one that moved
 //!   least recently is cut, of those of the owner who holds most; what is sent without a user goes first. So one answer that is larger than the budget cuts no
 //!   other by itself.
-//! - A transfer whose client is behind the least rate by the grace period is cut. Only time in which something waits
+//! - A transfer whose client is behind the minimum rate by the grace period is cut. Only time in which something waits
 //!   for the client counts.
 //! - While the host stops, a client that does nothing for [`STOP_PATIENCE`] is cut.
-//! - What is cut counts no more, at once: its bytes are dropped as soon as its task has noticed.
+//! - A transfer that is cut stops counting immediately. Its bytes are dropped as soon as its task has noticed.
 
 use std::{
     cmp::Reverse,
@@ -27,11 +28,11 @@ use tracing::debug;
 /// From this size on, in bytes, a transfer is counted.
 pub(crate) const FREE: usize = 16 << 10;
 
-/// While the host stops, a client that for this long reads nothing, or sends nothing more of its request, is
-/// disconnected.
+/// While the host stops, it disconnects a client that for this long reads nothing, or sends nothing more of its
+/// request.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often clients that are too slow are looked for.
+/// The interval at which we look for clients that are too slow.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The longest grace period, so that adding it to the clock does not overflow.
@@ -66,9 +67,9 @@ struct State {
     held: usize,
     /// When the client, or the host for it, last did something.
     moved: Instant,
-    /// Since when something waits for the client.
+    /// When something began to wait for the client.
     waits_since: Option<Instant>,
-    /// The rest of the grace period when that began.
+    /// What remained of the grace period at that time.
     grace: Duration,
     /// The number of [`Work`]s.
     works: usize,
@@ -76,7 +77,7 @@ struct State {
     _cut: oneshot::Sender<Infallible>,
 }
 
-/// Among whom a budget is shared fairly. Answers have one owner in common.
+/// The owners among whom a budget is shared fairly. All answers have one owner.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Owner {
     /// Whether no user is known. Such transfers make room first: anyone can have as many addresses as they like.
@@ -100,7 +101,7 @@ pub(crate) struct Held {
     bytes: usize,
 }
 
-/// While this exists, the host works for the client, and does not wait for its next request.
+/// While this exists, the host works for the client, and does not wait for the client's next request.
 pub(crate) struct Work(Arc<Transfer>);
 
 impl Budget {
@@ -136,7 +137,7 @@ impl Budget {
         (Arc::new(Transfer { budget, id }), cut)
     }
 
-    /// Cuts transfers that are too slow, for ever.
+    /// Cuts transfers that are too slow, forever.
     pub async fn watch(&self) {
         let mut look = interval(LOOK);
         loop {
@@ -228,7 +229,8 @@ impl State {
         self.waits_since.is_some_and(|since| now >= since + self.grace)
     }
 
-    /// Whether the host, which stops since then, waits for the client in vain: to read, or to send a whole request.
+    /// Whether the host, which has been stopping since then, waits in vain for the client to read, or to send a whole
+    /// request.
     fn is_silent(&self, stops: Instant, now: Instant) -> bool {
         let idle_since = (self.works == 0).then_some(self.moved);
         let since = self.waits_since.or(idle_since);
@@ -241,7 +243,7 @@ impl Transfer {
         &self.budget
     }
 
-    /// Holds bytes, and makes room for them if there is none.
+    /// Adds bytes, and makes room for them if necessary.
     pub fn hold(self: &Arc<Self>, bytes: usize) -> Held {
         let mut held = Held {
             transfer: self.clone(),
@@ -258,7 +260,7 @@ impl Transfer {
         });
     }
 
-    /// The client took, or sent, this many bytes.
+    /// The client has read, or sent, this many bytes.
     pub fn advance(&self, bytes: usize) {
         let LeastRate { grace, rate } = self.budget.least_rate;
         self.change(|state| {
@@ -303,7 +305,7 @@ impl Drop for Transfer {
 }
 
 impl Held {
-    /// Holds more bytes, and makes room for them if there is none.
+    /// Adds more bytes, and makes room for them if necessary.
     pub fn grow(&mut self, bytes: usize) {
         self.bytes += bytes;
         let Transfer { budget, id } = &*self.transfer;
@@ -341,7 +343,7 @@ pub(crate) mod tests {
         rate: 1024,
     };
 
-    /// The unit in which budgets are full here.
+    /// The unit of the budgets in these tests.
     const SIZE: usize = FREE;
 
     pub(crate) fn budget(most: usize) -> Arc<Budget> {

@@ -13,8 +13,7 @@ use axum::{
 
 use crate::{fallback::unknown_path, file::File, openapi, state::Shared};
 
-/// The page may load from this host and call this host. Swagger UI's style sheet holds its icons as
-/// `data:`.
+/// The page may load from this host and call this host. Swagger UI's style sheet contains its icons as `data:`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -8,7 +8,7 @@ use axum::{
 use portico_model::{Issue, PathSegment, error::Error};
 use serde_json::{Map, Value, json};
 
-/// An error as the answer of a REST route.
+/// An error as the response of a REST route.
 pub(crate) fn rest(error: Error, procedure: Option<&str>) -> Response {
     let mut body = json!({
         "message": error.message,
@@ -22,7 +22,7 @@ pub(crate) fn rest(error: Error, procedure: Option<&str>) -> Response {
     response
 }
 
-/// Adds after how many seconds to try again.
+/// Adds the seconds after which to try again.
 pub(crate) fn retry_after(response: &mut Response, seconds: Option<u64>) {
     if let Some(seconds) = seconds {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
@@ -55,7 +55,7 @@ fn add_issues(body: &mut Value, error: &Error) {
     }
 }
 
-/// A JSON answer with status 200.
+/// A JSON response with status 200.
 pub(crate) fn json_response(body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     // Room for the headers that the middleware adds.

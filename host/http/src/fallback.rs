@@ -1,4 +1,4 @@
-//! Answers to paths that do not exist and to methods that a path does not have.
+//! Responses for paths that do not exist and for methods that a path does not have.
 
 use axum::{extract::Request, http::header, response::Response};
 use portico_model::error::{Code, Error};

@@ -21,13 +21,13 @@ use crate::{
     state::Shared,
 };
 
-/// The shape of a positive answer of liveness.
+/// The shape of a positive response of liveness.
 pub(crate) const HEALTH: Shape = Named(
     "Health",
     &Record(&[required("status", Choice(&["ok"])).about("Always `ok`.")]),
 );
 
-/// The shape of a positive answer of readiness.
+/// The shape of a positive response of readiness.
 pub(crate) const READINESS: Shape = Named(
     "Readiness",
     &Record(&[
@@ -44,12 +44,12 @@ const COMPONENT: Shape = Record(&[
 
 const OK: &str = r#"{"status":"ok"}"#;
 
-/// Liveness: the process answers.
+/// Liveness: the process responds.
 pub(crate) async fn live() -> Response {
     json_response(OK)
 }
 
-/// Readiness: storage answers and takes changes, and the component runs.
+/// Readiness: storage responds and accepts changes, and the component runs.
 pub(crate) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
     let work = async {
         http.service.storage.check().await?;

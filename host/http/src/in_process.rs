@@ -1,7 +1,7 @@
-//! Calls of a router in this process, in the name of the sender of a request: what pages, icons and layers of other
-//! interfaces are made with.
+//! Calls of a router in this process, on behalf of the sender of a request. Pages, icons and layers of other interfaces
+//! are built on it.
 //!
-//! Invariant: a call carries the headers and extensions of that request. The router therefore identifies, authorises,
+//! Invariant: a call carries the headers and extensions of that request. So the router identifies, authorises,
 //! throttles and records it like any request of that sender.
 
 use axum::{
@@ -15,7 +15,7 @@ use axum::{
 };
 use tower::ServiceExt;
 
-/// Headers of a request that say nothing of its sender, but of its own body or of how its answer may be sent.
+/// Headers of a request that describe not its sender, but its own body or how its response may be sent.
 const OF_THE_REQUEST: [HeaderName; 13] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
@@ -32,10 +32,10 @@ const OF_THE_REQUEST: [HeaderName; 13] = [
     HeaderName::from_static("trpc-accept"),
 ];
 
-/// A router as the sender of one request may use it.
+/// A router, with the rights of the sender of one request.
 ///
-/// The extensions hold path parameters if axum has matched some for that request. Routes of the router that read such
-/// parameters by themselves would see them, so call procedures (`/api/trpc/…`) and routes with a fixed path.
+/// The extensions contain path parameters if axum has matched some for that request. Routes of the router that read
+/// such parameters by themselves would see them, so call procedures (`/api/trpc/…`) and routes with a fixed path.
 #[derive(Clone)]
 pub struct InProcess {
     router: Router,
@@ -45,7 +45,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// The router in the name of the sender of this request.
+    /// The router on behalf of the sender of this request.
     pub fn new(router: Router, request: &Parts) -> Self {
         let mut headers = request.headers.clone();
         for name in &OF_THE_REQUEST {
@@ -59,7 +59,7 @@ impl InProcess {
         }
     }
 
-    /// Sends a request, if this is a path that requests can have; the body is JSON.
+    /// Sends a request, if requests can have this path. The body is JSON.
     pub async fn send(
         &self,
         method: Method,

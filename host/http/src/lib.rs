@@ -4,8 +4,7 @@
 //! - Every answer under `/api` is JSON, refusals included; only the page at `/api/docs` is not.
 //! - A request is authenticated first, then authorised; its body is read last. Sign-in reads its body first: the
 //!   body holds the credentials.
-//! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out
-//!   (`budget.rs`).
+//! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to be sent (`budget.rs`).
 //! - Query strings, headers and bodies are not logged, because they may hold secrets.
 
 mod address;
@@ -115,15 +114,15 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
     rest::routes(table).fold(router, |router, (path, methods)| router.route(path, methods))
 }
 
-/// A body for the client of the request with these extensions. Until that client has read it, it counts as an
-/// answer that waits ([`HttpLimits::unsent`]), like those of [`router`].
+/// A body for the client of the request with these extensions. Until that client has read it, it counts as an answer
+/// that waits ([`HttpLimits::unsent`]), like the answers of [`router`].
 pub fn counted_body(extensions: &Extensions, text: String) -> Body {
     bodies::hold(extensions.get(), text.into_bytes()).into()
 }
 
-/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a
-/// new one), a bounded head, the log, headers for safety, and an answer even if a handler panics. Large answers of known
-/// length are counted as those of [`router`] are ([`HttpLimits::unsent`]).
+/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a new
+/// one), a bounded head, the log, security headers, and a response even if a handler panics. Large answers of known
+/// length are counted like those of [`router`] ([`HttpLimits::unsent`]).
 pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,

@@ -1,9 +1,9 @@
-//! The end of a connection, so that its last answer arrives.
+//! Ends a connection so that its last response arrives.
 //!
-//! A request may be answered before its body is read, for example when the caller is not authorised. If
-//! the connection is closed while the rest of the body is still on its way, the client's kernel hears
-//! of it before the client has read the answer, and discards the answer. So the host first announces
-//! that it sends no more, and then reads and discards until the client has nothing left to send.
+//! The host may respond to a request before it has read the body, for example when the caller is not authorised. If it
+//! closes the connection while the rest of the body is still arriving, the client's kernel learns of that before the
+//! client has read the response, and discards the response. So the host first announces that it will send no more, and
+//! then reads and discards until the client has nothing left to send.
 
 use std::{
     io,
@@ -24,7 +24,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// The connection is closed after this time even if the client still sends.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The shutdown of a connection, in progress or yet to begin.
+/// The shutdown of a connection, in progress or not yet begun.
 #[derive(Default)]
 pub(crate) struct Linger(Option<Ending>);
 

@@ -1,5 +1,4 @@
-//! What happens around every request: an id, the log, headers for safety, and an answer even if its
-//! handler panics.
+//! What happens around every request: an id, the log, security headers, and a response even if its handler panics.
 
 use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -18,14 +17,14 @@ use crate::{admission, bodies, budget::Transfer, error, request::RequestId, stat
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Headers of every answer. Handlers may not set other values.
+/// Headers of every response. Handlers must not set other values.
 static ALWAYS: [(HeaderName, HeaderValue); 1] = [(
     header::X_CONTENT_TYPE_OPTIONS,
     HeaderValue::from_static("nosniff"),
 )];
 
-/// Headers of every answer for which the handler sets no other value. Responses are not cacheable and
-/// not executable; only pages are an exception.
+/// Headers of every response for which the handler sets no other value. Responses are not cacheable and not executable;
+/// only pages are an exception.
 static UNLESS_SET: [(HeaderName, HeaderValue); 3] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -40,8 +39,8 @@ static UNLESS_SET: [(HeaderName, HeaderValue); 3] = [
 pub(crate) struct Around {
     /// The largest head, in bytes.
     pub head: usize,
-    /// Settings for the checks before routing, and for the proxies whose request ids are accepted.
-    /// None: no request is refused, and no client's id is accepted.
+    /// Settings for the checks before routing, and for the proxies whose request ids are accepted. With `None`, no
+    /// request is refused, and no client's id is accepted.
     pub http: Option<Arc<Http>>,
 }
 
@@ -125,8 +124,8 @@ fn head_size(request: &Request) -> usize {
         .sum::<usize>()
 }
 
-/// The id that a trusted proxy gave the request, if it is a plain one, or else a new id. Other clients
-/// could otherwise use the id of another client's request, in the log and in the audit log.
+/// The id that a trusted proxy gave the request, if it is well-formed; otherwise a new id. Other clients could
+/// otherwise use the id of another client's request, in the log and in the audit log.
 fn request_id(headers: &HeaderMap, is_trusted: bool) -> Arc<str> {
     let given = headers.get(REQUEST_ID).filter(|_| is_trusted);
     let given = given.and_then(|value| value.to_str().ok());

@@ -54,7 +54,7 @@ pub(crate) const CALLBACK_INPUT: Shape = Record(&[
     optional("error_description", Text).about("The issuer's explanation, for the log."),
 ]);
 
-/// The answer of the list of providers.
+/// The response with the list of providers.
 pub(crate) const PROVIDERS: Shape = List(&Named(
     "IdentityProvider",
     &Record(&[
@@ -89,8 +89,8 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
     json_response(answer.to_string())
 }
 
-/// Refuses any method but `GET` at the two paths below. axum would answer `HEAD` like `GET`, and so begin or end
-/// a sign-in for a client that only checks the address.
+/// Refuses any method but `GET` at the two paths below. axum would treat `HEAD` like `GET`, and so begin or end a
+/// sign-in for a client that only checks the address.
 pub(super) async fn only_opened(request: Request) -> Response {
     wrong_method(&request, "GET")
 }
@@ -186,15 +186,15 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
     let return_to = resumed.settle(&signed_in).await;
     let (_, issued) = signed_in?;
     let mut response = session::with_session(http, redirect(&return_to)?, &issued);
-    // If it is not known, the cookie stays until it expires.
+    // If that is not known, the cookie stays until it expires.
     if !oidc.awaits(&browser).await.unwrap_or(true) {
         response = with_browser(http, response, "", 0);
     }
     Ok(response)
 }
 
-/// Refuses a frame in a page of another site. It may be invisible, and would use up the login attempts of the
-/// person who looks at that page. Sign-in could not work there: browsers send such a frame no cookies.
+/// Refuses a frame in a page of another site. The frame may be invisible, and would use up the login attempts of the
+/// person who looks at that page. Sign-in could not work there, because browsers send no cookies for such a frame.
 fn check_not_framed(parts: &Parts) -> Result<(), Error> {
     let has = |name, value| parts.headers.get(name).is_some_and(|sent| sent == value);
     let is_framed = parts.headers.contains_key("sec-fetch-dest") && !has("sec-fetch-dest", "document");
@@ -257,8 +257,8 @@ impl Query {
     }
 }
 
-/// Checks that a browser reads a path as one on this host. (Browsers read `\` as `/`, ignore tabs and line ends,
-/// and read what follows `//` as another host.)
+/// Checks that browsers read a path as one on this host. (They read `\` as `/`, ignore tabs and line ends, and read
+/// what follows `//` as another host.)
 fn check_path(path: &str) -> Result<(), &'static str> {
     let mut bytes = path.bytes();
     if bytes.next() != Some(b'/') || bytes.next() == Some(b'/') {

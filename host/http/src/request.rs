@@ -36,15 +36,15 @@ use crate::{
     state::Shared,
 };
 
-/// The id of a request, in its answer's headers and in every line of the log about it.
+/// The id of a request, in its response's headers and in every line of the log about it.
 #[derive(Clone)]
 pub struct RequestId(pub Arc<str>);
 
-/// The use of a key or session is noted at most once in this time, in milliseconds, so that most reads cause
-/// no write.
+/// The use of a key or session is noted at most once in this time, in milliseconds, so that most reads do not cause a
+/// write.
 const TOUCH_INTERVAL: Timestamp = 60_000;
 
-/// The number of keys and sessions whose last use is kept in memory.
+/// The number of keys and sessions whose last use is remembered.
 const MOST_NOTED: usize = 10_000;
 
 /// The largest input that is accepted.
@@ -52,7 +52,7 @@ const MOST_NOTED: usize = 10_000;
 pub(crate) struct InputLimit {
     /// Bytes of JSON.
     pub bytes: usize,
-    /// Values in it. A value takes much more memory than the few bytes that it may be written in.
+    /// Values in it. In memory, a value takes much more than the few bytes in which it may be written.
     values: usize,
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn is_json(content_type: &str) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Reads a body of JSON; none if it is empty.
+/// Reads a body of JSON; `None` if it is empty.
 pub(crate) async fn read_json(
     http: &Shared,
     headers: &HeaderMap,
@@ -176,7 +176,7 @@ pub(crate) async fn read_json(
     }
 }
 
-/// After how many seconds a body that arrived too slowly may be sent again.
+/// The seconds after which a body that arrived too slowly may be sent again.
 const RETRY_BODY: u64 = 10;
 
 /// Reads a body of at most this many bytes, which may take this long.
@@ -221,7 +221,7 @@ pub(crate) async fn parse_body(bytes: Bytes, limit: InputLimit) -> Result<Value,
     parsed.map_err(Error::internal)?
 }
 
-/// Parses JSON. Errors name the position and quote nothing of the text.
+/// Parses JSON. Errors name the position, and quote nothing from the text.
 pub(crate) fn parse_json(bytes: &[u8], limit: InputLimit) -> Result<Value, Error> {
     if values(bytes) > limit.values {
         let message = format!("The input holds more than {} values", limit.values);

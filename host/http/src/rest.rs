@@ -1,7 +1,7 @@
 //! REST: the routes of the procedure table.
 //!
-//! Path parameters, query parameters and body become the keys of one input, the same as that of the procedure
-//! call; a path parameter wins. A mutation without output returns an empty body.
+//! Path parameters, query parameters and body become the keys of one input, the same as that of the procedure call; a
+//! path parameter takes precedence. A mutation without output returns an empty body.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -34,24 +34,25 @@ use crate::{
     socket::{self, Socket},
 };
 
-/// The least rate at which clients must send a body.
+/// The minimum rate at which clients must send a body.
 const SEND_RATE: LeastRate = LeastRate {
     grace: Duration::from_secs(10),
     rate: 1 << 10,
 };
 
-/// The least time between two warnings about connections that cannot be accepted.
+/// The shortest time between two warnings about connections that cannot be accepted.
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What is served.
 pub struct Site {
     api: Router,
-    /// The pages, and behind them the API again.
+    /// The pages, with the API behind them again.
     pages: Router,
 }
 
 impl Site {
-    /// `api`, which is [`router`](crate::router) or a layer around it, and these pages at all paths that are not the API's.
+    /// Serves `api`, which is [`router`](crate::router) or a layer around it, and these pages at all paths that are not
+    /// the API's.
     pub fn new(api: Router, pages: Router) -> Self {
         Self {
             pages: pages.fallback_service(api.clone()),
@@ -59,8 +60,8 @@ impl Site {
         }
     }
 
-    /// Whether a path is looked for in the API alone: another router on the way would cost each of its calls some
-    /// microseconds. People come back from an issuer to the pages, which then ask the API.
+    /// Whether a path is looked up only in the API: another router on the way would cost each of its calls some
+    /// microseconds. From an issuer people come back to the pages, which then call the API.
     fn is_of_api(path: &str) -> bool {
         path.starts_with("/api/") && !path.starts_with("/api/auth/oidc/")
     }
@@ -86,8 +87,8 @@ pub async fn serve(
     accept(listener, site.into(), limits, pin!(stop)).await;
 }
 
-/// Without a generic parameter, and with a future that is boxed here, because such code is compiled with this crate,
-/// for speed. What is generic is compiled as its caller is: the binary's own crate, for size.
+/// Not generic, and with a future that is boxed here, because such code is compiled with this crate, for speed. Generic
+/// code is compiled with its caller, the crate of the binary, for size.
 fn accept<'a>(
     listener: TcpListener,
     site: Site,
@@ -116,7 +117,7 @@ async fn accept_until(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.receive_time)
-        // Larger than the limit, so that a head beyond the limit is answered in JSON.
+        // Larger than the limit, so that a head beyond the limit gets a response in JSON.
         .max_buf_size(limits.head.max(8 << 10) * 2)
         .max_headers(512)
         .keep_alive(true);
@@ -136,7 +137,7 @@ async fn accept_until(
         let (stream, peer) = match connection {
             Ok(connection) => connection,
             Err(error) => {
-                // Most likely out of file descriptors; connections that end free some.
+                // Most likely we are out of file descriptors; connections that end free some.
                 if warned.is_none_or(|warned| warned.elapsed() >= WARNING_INTERVAL) {
                     warn!(%error, suppressed, "cannot accept a connection");
                     (warned, suppressed) = (Some(Instant::now()), 0);

@@ -1,4 +1,4 @@
-//! Answers that set or remove the session's cookie.
+//! Responses that set or remove the session's cookie.
 
 use axum::{
     http::{HeaderValue, header},
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{error::json_response, state::Shared};
 
-/// The answer to a successful sign-in.
+/// The response to a successful sign-in.
 pub(super) fn signed_in(http: &Shared, user: &SignedIn, issued: &IssuedSession) -> Response {
     let answer = json!({
         "token": issued.token,
@@ -21,27 +21,27 @@ pub(super) fn signed_in(http: &Shared, user: &SignedIn, issued: &IssuedSession) 
     with_session(http, json_response(answer.to_string()), issued)
 }
 
-/// This answer, with the cookie of a new session.
+/// This response, with the cookie of a new session.
 pub(super) fn with_session(http: &Shared, response: Response, issued: &IssuedSession) -> Response {
     let seconds = http.settings.sessions.lifetime.as_secs();
     with_cookie(http, response, &issued.token, seconds)
 }
 
-/// This answer, with a new cookie if the request gave its session another token.
+/// This response, with a new cookie if the request gave its session another token.
 pub(super) fn with_renewed(http: &Shared, response: Response, identity: &Identity) -> Response {
     match identity.renewed_token() {
-        // The session may end before its cookie, which is then worth nothing.
+        // The session may end before its cookie, which is then invalid.
         Some(token) => with_cookie(http, response, token, http.settings.sessions.lifetime.as_secs()),
         None => response,
     }
 }
 
-/// This answer, with the session's cookie.
+/// This response, with the session's cookie.
 pub(super) fn with_cookie(http: &Shared, response: Response, token: &str, seconds: u64) -> Response {
     with_cookie_named(http, http.settings.cookie(), response, token, seconds)
 }
 
-/// This answer, with a cookie that scripts cannot read and that browsers do not send with requests from other sites.
+/// This response, with a cookie that scripts cannot read and that browsers do not send with requests from other sites.
 pub(super) fn with_cookie_named(
     http: &Shared,
     name: &str,

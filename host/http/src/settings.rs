@@ -22,25 +22,24 @@ pub struct HttpLimits {
     pub head: usize,
     /// Calls in a batch.
     pub batch: usize,
-    /// The answers of a batch together, in bytes; the calls after that are refused.
+    /// The answers of a batch together, in bytes; the calls beyond that are refused.
     pub answers: usize,
     /// How long request line and headers may take, and how long a body may take.
     pub receive_time: Duration,
-    /// Grace period below `write_rate` before we disconnect, in addition to the time that 128 KiB take at that
-    /// rate (at most two minutes), because the kernel shows progress in steps of that size. Only of
-    /// [`serve`](crate::serve).
+    /// Grace period below `write_rate` before we disconnect, in addition to the time that 128 KiB take at that rate (at
+    /// most two minutes), because the kernel shows progress in steps of that size. Only for [`serve`](crate::serve).
     pub write_time: Duration,
-    /// The least rate at which a client reads, in bytes per second. Only of [`serve`](crate::serve).
+    /// The minimum rate at which a client must read, in bytes per second. Only for [`serve`](crate::serve).
     pub write_rate: u64,
-    /// The answers of all connections that wait to be written, in bytes. Above it,
-    /// [`serve`](crate::serve) closes connections, the one that moved least recently first.
+    /// The answers of all connections that wait to be written, in bytes. Beyond it, [`serve`](crate::serve) closes
+    /// connections, the one that moved least recently first.
     pub unsent: usize,
-    /// The bodies of all requests that are being received, in bytes. Above it, [`serve`](crate::serve) refuses the one
-    /// that moved least recently, of the user or address with the most.
+    /// The bodies of all requests that are being received, in bytes. Beyond it, [`serve`](crate::serve) takes the user
+    /// or address whose bodies hold the most, and refuses the body that moved least recently.
     pub incoming: usize,
     /// How long the calls in progress may still take when the host stops.
     pub drain_time: Duration,
-    /// Connections at once; more wait to be accepted.
+    /// Concurrent connections; more wait to be accepted.
     pub connections: usize,
 }
 
@@ -70,8 +69,8 @@ pub struct HttpSettings {
     pub limits: HttpLimits,
     /// How long sessions last.
     pub sessions: SessionTimes,
-    /// Where people reach the service. With `https`, the session cookie is for TLS only. Until the first
-    /// user exists, browsers are served at this host, at `localhost` and at IP addresses only.
+    /// Where people reach the service. With `https`, the session cookie is for TLS only. Until the first user exists,
+    /// browsers are served only at this host, at `localhost` and at IP addresses.
     pub public_url: Option<PublicUrl>,
     /// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
     pub trusted_proxies: TrustedProxies,

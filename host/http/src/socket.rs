@@ -1,7 +1,7 @@
 //! The socket of a connection: it tells the budget when the client does not read, and lingers when it is shut down.
 //!
-//! The kernel shows what a client reads in steps of up to about [`UNSENT`] bytes, so a client that reads at the least
-//! rate seems to take nothing for the duration of a step. The grace period is therefore longer by that.
+//! The kernel shows what a client reads in steps of up to about [`UNSENT`] bytes, so a client that reads at the minimum
+//! rate seems to read nothing for the duration of a step. The grace period is longer by that time.
 
 use std::{
     io,
@@ -27,10 +27,10 @@ use crate::{
 /// default, a slow client would seem to have stalled between two steps.
 const UNSENT: u32 = 128 << 10;
 
-/// The longest wait for a step of progress, however low the least rate is.
+/// The longest wait for a step of progress, however low the minimum rate is.
 const LONGEST_STEP: Duration = Duration::from_secs(2 * 60);
 
-/// The least rate at which clients must read from a socket.
+/// The minimum rate at which clients must read from a socket.
 pub(crate) fn least_rate(limits: &HttpLimits) -> LeastRate {
     let rate = limits.write_rate;
     let step = match rate {
@@ -56,7 +56,7 @@ pub(crate) struct Socket {
     stream: TcpStream,
     linger: Linger,
     transfer: Arc<Transfer>,
-    /// Whether it takes nothing at the moment.
+    /// Whether it accepts nothing at the moment.
     is_blocked: bool,
 }
 
@@ -70,7 +70,7 @@ impl Socket {
         }
     }
 
-    /// Notes what the socket took. The budget is told only of sockets that block, because most never do.
+    /// Notes what the socket accepted. The budget is told only about sockets that block, because most never do.
     fn note(&mut self, wrote: &Poll<io::Result<usize>>) {
         match wrote {
             Poll::Ready(Ok(bytes)) if self.is_blocked => self.transfer.advance(*bytes),
@@ -83,7 +83,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // The kernel then discards what the client has not read. It fails where the connection is gone.
+        // The kernel then discards what the client has not read. It fails if the connection is gone.
         if self.is_blocked && self.transfer.is_cut() {
             let _ = self.stream.set_zero_linger();
         }

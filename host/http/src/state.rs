@@ -21,9 +21,9 @@ pub(crate) struct Http {
     pub live: HotSwap,
     pub limits: HttpLimits,
     pub settings: HttpSettings,
-    /// Identifies callers where an embedding dashboard does that; none: by keys and sessions.
+    /// Identifies callers, in an embedding dashboard; `None` if callers are identified by keys and sessions.
     pub authenticate: Option<Arc<dyn Authenticate>>,
-    /// By key or session, when its use was last noted.
+    /// For each key or session, when its use was last noted.
     pub noted: Mutex<HashMap<String, Timestamp>>,
     /// Whether an administrator has been seen in storage.
     pub has_administrator: AtomicBool,

@@ -17,21 +17,21 @@ pub(super) struct Endpoint<'a> {
     pub tag: &'static str,
     pub about: &'static str,
     pub input: Shape,
-    /// The shape of its JSON answer.
+    /// The shape of its JSON response.
     pub output: Shape,
     /// Whether the caller has to be signed in.
     pub signed_in: bool,
     pub refusals: &'a [Code],
     /// Whether it redirects the browser.
     pub redirects: bool,
-    /// The content type, where it is not JSON.
+    /// The content type, if it is not JSON.
     pub content_type: Option<&'static str>,
-    /// A header of its answer, and its description.
+    /// A header of its response, and the header's description.
     pub header: Option<(&'static str, &'static str)>,
 }
 
 impl<'a> Endpoint<'a> {
-    /// A procedure that is reached at its route alone, with [`id`] and [`refusals`] of it.
+    /// A procedure that is reached only at its route, with its [`id`] and [`refusals`].
     pub fn of(procedure: &Procedure, id: &'a str, refusals: &'a [Code]) -> Option<Self> {
         Some(Self {
             route: procedure.route?,
@@ -50,7 +50,7 @@ impl<'a> Endpoint<'a> {
     }
 }
 
-/// How a procedure that is reached at its route alone may refuse a call.
+/// How a procedure that is reached only at its route may refuse a call.
 pub(super) fn refusals(procedure: &Procedure) -> Vec<Code> {
     let mut refusals = vec![PayloadTooLarge, InternalServerError, ServiceUnavailable];
     if !matches!(procedure.input, Shape::Nothing) {

@@ -71,7 +71,7 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
     responses.into()
 }
 
-/// Whether `Retry-After` is always there (true), sometimes (false) or never (none).
+/// Whether `Retry-After` is there always (true), sometimes (false) or never (`None`).
 fn says_when_to_retry(code: Code) -> Option<bool> {
     match code {
         Code::TooManyRequests => Some(true),
@@ -80,7 +80,7 @@ fn says_when_to_retry(code: Code) -> Option<bool> {
     }
 }
 
-/// Adds the answer to a request line that is too long to be read.
+/// Adds the response to a request line that is too long to be read.
 pub(super) fn add_too_long(operation: &mut Value) {
     let Value::Object(answers) = &mut operation["responses"] else {
         return;

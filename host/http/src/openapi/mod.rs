@@ -1,8 +1,8 @@
-//! The service described in OpenAPI 3.1, from the same sources that it runs by: the procedure table, the
-//! shapes, and the doc comments of the contract.
+//! The service described in OpenAPI 3.1, from the same sources that it runs on: the procedure table, the shapes, and
+//! the doc comments of the contract.
 //!
-//! Invariant: `GET /api/openapi` and `portico openapi` give the same document. It depends on no data and
-//! no settings.
+//! Invariant: `GET /api/openapi` and `portico openapi` return the same document, which depends on no data and no
+//! settings.
 
 mod endpoints;
 mod errors;
@@ -73,7 +73,7 @@ pub fn document(table: &Table) -> Value {
             "description": ABOUT,
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
-        // Beside the document: /api/openapi, also where a proxy puts something before it.
+        // Relative to the document: /api/openapi, even if a proxy adds a path prefix.
         "servers": [{ "url": "..", "description": "Where this document comes from" }],
         "tags": tags,
         "paths": paths,

@@ -42,7 +42,7 @@ impl Operations {
         let (in_path, others): (Vec<&Field>, Vec<&Field>) = fields
             .iter()
             .partition(|field| route.path.contains(&format!("{{{}}}", field.name)));
-        // An operation before this one may stand at the same path with other names for its parameters.
+        // An earlier operation may have the same path with other names for its parameters.
         let known = self.paths.keys().find(|path| route.is_at(path)).cloned();
         let path = known.unwrap_or_else(|| route.path.to_owned());
         let mut parameters: Vec<_> = in_path
@@ -67,7 +67,7 @@ impl Operations {
                 let schema = if in_path.is_empty() {
                     self.input(procedure)
                 } else {
-                    // The path holds the other fields.
+                    // The path has the other fields.
                     let others: Vec<Field> = others.into_iter().copied().collect();
                     let name = format!("{}Body", component(procedure));
                     self.schemas.add(&name, |schemas| {
@@ -77,7 +77,7 @@ impl Operations {
                         schema
                     })
                 };
-                // The body is optional where the path holds every required field.
+                // The body is optional if the path has every required field.
                 let is_optional = matches!(procedure.input, Shape::Optional(_));
                 let is_required = (in_path.is_empty() && !is_optional) || needs_body;
                 operation["requestBody"] = body(schema, is_required);
@@ -340,7 +340,7 @@ fn codes(procedure: &Procedure) -> Vec<Code> {
     codes
 }
 
-/// The answers by status. `prefix` distinguishes the errors of procedure calls from those of REST.
+/// The responses by status. `prefix` distinguishes the errors of procedure calls from those of REST.
 fn answers(output: Option<Value>, codes: &[Code], prefix: &str) -> Value {
     let mut good = json!({ "description": "Done.", "headers": { "x-request-id": request_id() } });
     match output {

@@ -1,5 +1,5 @@
-//! Shapes as JSON Schema, and small parts that all of the document uses. A named shape becomes one
-//! schema of the components.
+//! Shapes as JSON Schema, and small parts that are used throughout the document. A named shape becomes one schema of
+//! the components.
 
 use portico_service::{
     shape::{Bound, Field, Shape},
@@ -96,7 +96,7 @@ impl Schemas {
         Value::Object(found.into_iter().collect())
     }
 
-    /// Adds a schema under this name, unless it is there; returns the reference to it.
+    /// Adds a schema under this name, unless it exists, and returns the reference to it.
     pub fn add(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
         if !self.found.contains_key(name) {
             // Reserves the name: a schema may refer to itself.
@@ -124,7 +124,7 @@ impl Schemas {
     /// A shape as a schema.
     pub fn of(&mut self, shape: &Shape, scope: &str) -> Value {
         match shape {
-            // Any value: it is ignored.
+            // Any value, because it is ignored.
             Shape::Nothing | Shape::Anything => json!({}),
             Shape::Text => json!({ "type": "string" }),
             Shape::Boolean => json!({ "type": "boolean" }),
@@ -162,7 +162,7 @@ impl Schemas {
         }
     }
 
-    /// An object with these keys. Inputs may have others, which are ignored.
+    /// An object with these keys. Inputs may have other keys, which are ignored.
     pub fn object(&mut self, fields: &[Field], scope: &str) -> Value {
         let mut schema = json!({ "type": "object" });
         let required: Vec<_> = fields.iter().filter(|field| !field.optional).collect();
@@ -187,7 +187,7 @@ impl Schemas {
     }
 }
 
-/// The description of a key: the row's, or else the contract's.
+/// The description of a key, from the row or otherwise from the contract.
 pub(super) fn about_field(field: &Field, scope: &str) -> Option<&'static str> {
     if !field.about.is_empty() {
         return Some(field.about);

@@ -21,25 +21,25 @@ use crate::{
     error::{json_response, retry_after, rpc, status},
 };
 
-/// What an answer needs to know of its call.
+/// What an answer needs to know about its call.
 #[derive(Clone)]
 pub(super) struct Caption {
     /// The procedure's name, as the client wrote it.
     pub name: String,
-    /// The procedure; none if no procedure has this name.
+    /// The procedure; `None` if no procedure has this name.
     pub procedure: Option<Arc<Procedure>>,
     /// Whether the client speaks superjson.
     pub superjson: bool,
 }
 
-/// An output, and superjson's `meta` of it; empty where it is not sent.
+/// An output, and superjson's `meta` for it; empty if it is not sent.
 pub(super) struct Written {
     pub output: Output,
     meta: String,
 }
 
 impl Caption {
-    /// The output of the call, whose answer will stand in this place. Takes longer the larger the output is.
+    /// The output of the call, whose answer will be in this place. Takes longer the larger the output is.
     pub fn write(&self, output: Output, place: Place) -> Written {
         let meta = match (&self.procedure, place.path(self.superjson)) {
             (Some(procedure), Some(path)) => superjson::meta(&procedure.output, &output, path),
@@ -54,14 +54,14 @@ pub(super) struct Answer {
     name: String,
     superjson: bool,
     outcome: Result<Bytes, Error>,
-    /// superjson's `meta` of the output; empty where it is not sent.
+    /// superjson's `meta` for the output; empty if it is not sent.
     meta: String,
     shape: Shape,
     /// The procedure's method.
     method: Option<&'static str>,
 }
 
-/// How an output stands in the text for its client.
+/// How an output is placed in the text for its client.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     /// In an envelope of its own: superjson wraps the output.
@@ -71,7 +71,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The path from superjson's `json` to the output; none where no superjson is sent.
+    /// The path from superjson's `json` to the output; `None` if no superjson is sent.
     fn path(self, call_is_superjson: bool) -> Option<&'static [&'static str]> {
         match self {
             Self::Envelope => call_is_superjson.then_some(&[]),
@@ -203,7 +203,7 @@ pub(super) fn stream_at_once(
     json_response(parts.into_body())
 }
 
-/// The answers as one response: a list for a batch. Its status is theirs, or 207 where theirs differ.
+/// The answers as one response: a list for a batch. Its status is theirs, or 207 if theirs differ.
 pub(super) fn response(answers: Vec<Answer>, is_batch: bool, transfer: Option<&Arc<Transfer>>) -> Response {
     let first = answers.first().map_or(200, Answer::status);
     let code = if answers.iter().all(|answer| answer.status() == first) {

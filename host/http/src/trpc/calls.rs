@@ -35,11 +35,11 @@ pub(super) struct Calls {
 pub(super) struct BatchCall {
     /// The procedure's name, as the client wrote it.
     pub name: String,
-    /// The procedure; none if no procedure has this name.
+    /// The procedure; `None` if no procedure has this name.
     pub procedure: Option<Arc<Procedure>>,
     /// Whether the client speaks superjson.
     pub superjson: bool,
-    /// Set once access was checked: the call may be made, or it is refused whatever its input.
+    /// Set once access has been checked: the call may be made, or it is refused whatever its input is.
     pub authorised: Option<Result<Authorised, Error>>,
     /// The input.
     pub input: Input,
@@ -178,7 +178,7 @@ impl Calls {
         InputLimit::of(&http.limits, procedures)
     }
 
-    /// Whether any of them may set a password, after which the caller's session may go on under another token.
+    /// Whether any of them may set a password, after which the caller's session may continue under another token.
     pub fn may_set_password(&self) -> bool {
         self.procedures().any(|procedure| procedure.cost == Cost::Hash)
     }
@@ -214,7 +214,7 @@ impl IntoIterator for Calls {
 }
 
 impl BatchCall {
-    /// What its answer needs to know of it.
+    /// What its answer needs to know about it.
     pub fn caption(&self) -> Caption {
         Caption {
             name: self.name.clone(),

@@ -1,8 +1,7 @@
 //! Procedure calls over HTTP as in tRPC v11: `/api/trpc/{procedure}`.
 //!
-//! A request holds one call or a batch. The form of each call's input shows whether the client speaks
-//! plain JSON or superjson; the answer uses the same. A refusal of the request as a whole is one error,
-//! also for a batch.
+//! A request holds one call or a batch. The form of each call's input shows whether the client speaks plain JSON or
+//! superjson; the answer uses the same. A refusal of the request as a whole is one error, even for a batch.
 
 mod answer;
 mod calls;
@@ -60,7 +59,7 @@ use crate::{
 /// Calls of a batch that run at the same time.
 const AT_ONCE: usize = 8;
 
-/// How long calls of a batch follow each other before the task yields its thread.
+/// How long a task makes the calls of a batch before it yields its thread.
 const AT_A_STRETCH: Duration = Duration::from_millis(1);
 
 /// Answers one request.
@@ -131,7 +130,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         let response = answer::response(answers, false, transfer.as_ref());
         return Ok(session::with_renewed(http, response, &identity));
     }
-    // Free the request: its answers may have to wait.
+    // Frees the request, because its answers may have to wait.
     drop(parts);
     let most_waiting = calls.len();
     let mut coming = start(context, calls, most_waiting);
@@ -149,8 +148,8 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     Ok(session::with_renewed(http, response, &identity))
 }
 
-/// Makes the calls of a batch in tasks of their own. Each task makes one call after the other, as long as at most so many
-/// answers wait to be taken: a client that stops reading its stream has no more made for it.
+/// Makes the calls of a batch in tasks of their own. Each task makes one call after the other, as long as at most this
+/// many answers wait to be taken: for a client that stops reading its stream, no more calls are made.
 fn start(context: RequestContext, calls: Calls, most_waiting: usize) -> Receiver<(usize, Answer)> {
     let (sender, coming) = channel(most_waiting);
     let context = Arc::new(context);
@@ -162,7 +161,7 @@ fn start(context: RequestContext, calls: Calls, most_waiting: usize) -> Receiver
     coming
 }
 
-/// Makes calls until none is left or the client has gone.
+/// Makes calls until no call is left or the client has disconnected.
 async fn make(
     context: Arc<RequestContext>,
     waiting: Arc<Mutex<impl Iterator<Item = (usize, BatchCall)>>>,
@@ -227,21 +226,21 @@ struct RequestContext {
     identity: Arc<Identity>,
     id: RequestId,
     method: Method,
-    /// Counts the answers. None where the sockets are not ours.
+    /// Counts the answers. `None` if the sockets are not ours.
     transfer: Option<Arc<Transfer>>,
     address: Option<IpAddr>,
     /// Whether it is a batch of queries whose answers wait for each other.
     takes_turns: bool,
-    /// The turn of a large batch; none if it waited in vain.
+    /// The turn of a large batch; `None` if it waited in vain.
     turn: OnceCell<Option<Turn>>,
-    /// Where each answer will stand.
+    /// The place of each answer.
     place: Place,
     /// The bytes that are left for the answers.
     room: AtomicUsize,
 }
 
 impl RequestContext {
-    /// Whether this batch must have a turn to go on.
+    /// Whether this batch needs a turn to continue.
     fn needs_turn(&self) -> bool {
         let made = self.http.limits.answers - self.room.load(Ordering::Relaxed);
         self.takes_turns && made > SMALL

@@ -1,8 +1,8 @@
-//! superjson, as far as the procedures need it: `Date` and `undefined`.
+//! The part of superjson that the procedures need: `Date` and `undefined`.
 //!
-//! A value is sent as `{"json": VALUE, "meta": {"values": …}}`, where `values` maps the paths at which
-//! VALUE stands for a type that JSON lacks to that type: `["Date"]`, `["undefined"]`. The steps of a
-//! path are joined by `.`; `\` escapes a `.` or `\` inside a step.
+//! A value is sent as `{"json": VALUE, "meta": {"values": …}}`, where `values` maps each path at which VALUE represents
+//! a type that JSON lacks to that type: `["Date"]`, `["undefined"]`. The steps of a path are joined by `.`; `\` escapes
+//! a `.` or `\` inside a step.
 
 use portico_model::time;
 use portico_service::shape::Shape;
@@ -18,7 +18,7 @@ pub(super) fn is_wrapped(input: &Value) -> bool {
     })
 }
 
-/// The wrapped value; none if it is undefined as a whole.
+/// The wrapped value; `None` if it is undefined as a whole.
 pub(super) fn unwrap(mut input: Value) -> Result<Option<Value>, String> {
     let mut value = input["json"].take();
     match &input["meta"]["values"] {
@@ -113,8 +113,8 @@ fn join(path: &[String]) -> String {
     steps.join(".")
 }
 
-/// The text `,"meta":{…}` to append to an output that holds dates; empty for others. `prefix` is the
-/// path from superjson's `json` to the output.
+/// The text `,"meta":{…}` to append to an output that contains dates; empty for others. `prefix` is the path from
+/// superjson's `json` to the output.
 pub(super) fn meta(shape: &Shape, output: &str, prefix: &[&str]) -> String {
     if !shape.has_dates() {
         return String::new();

@@ -1,9 +1,9 @@
 //! Turns of large batches of queries.
 //!
 //! The status of a batch depends on every answer in it, so all of them are made before the first byte is written. A
-//! batch whose answers exceed [`SMALL`] takes a turn before it makes more, so that few large batches grow at a time
-//! and fit in the budget. Invariant: every wait ends, with a turn or with the refusal of [`too_many`]; a turn that is
-//! free is given even while the host stops.
+//! batch whose answers exceed [`SMALL`] takes a turn before it makes more, so that only a few large batches grow at the
+//! same time and fit into the budget. Invariant: every wait ends, with a turn or with the refusal of [`too_many`]; a
+//! turn that is free is given even while the host stops.
 
 use std::{future::pending, net::IpAddr, sync::Arc, time::Duration};
 
@@ -19,16 +19,16 @@ use crate::budget::Transfer;
 /// A batch of at most this many bytes takes no turn.
 pub(crate) const SMALL: usize = 256 << 10;
 
-/// Large batches that grow at a time.
+/// How many large batches grow at the same time.
 const AT_ONCE: usize = 4;
 
-/// How long one waits for its turn.
+/// How long a batch waits for its turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// The turns of one router, which addresses take in rotation.
 pub(crate) struct Turns(Arc<FairSemaphore<Option<Source>>>);
 
-/// It lasts until the last answer of the batch is made.
+/// A turn, which lasts until the last answer of the batch is made.
 pub(crate) type Turn = Permit<Option<Source>>;
 
 impl Default for Turns {
@@ -43,7 +43,7 @@ impl Turns {
     }
 }
 
-/// Waits for a permit; refuses after [`LONGEST_WAIT`], or when the host stops and none is free.
+/// Waits for a permit. Refuses after [`LONGEST_WAIT`], or when the host stops and no permit is free.
 async fn wait_unless_stopping<T>(
     permit: impl Future<Output = T>,
     transfer: Option<&Transfer>,

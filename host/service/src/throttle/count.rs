@@ -89,7 +89,7 @@ impl Failures {
         self.count_failure(now);
     }
 
-    /// The attempt that began then has ended without a failure.
+    /// Ends the attempt that began then, without counting a failure.
     pub fn stop(&mut self, began: Timestamp) {
         if let Some(index) = self.running.iter().position(|running| *running == began) {
             self.running.swap_remove(index);
