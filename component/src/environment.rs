@@ -31,8 +31,8 @@ pub fn new_id() -> Id {
     id_of(now(), &random_bytes())
 }
 
-/// This many new ids, at most 4,096. Each sorts after the one before it, so records that are created together
-/// keep their order where names are equal.
+/// This many new ids, at most 4,096. Each sorts after the previous one, so records that are created together keep their
+/// order if their names are equal.
 pub fn new_ids(count: usize) -> Vec<Id> {
     let now = now();
     let id = |index: usize| {

@@ -30,7 +30,7 @@ pub fn bad_request(issues: Vec<Issue>) -> Error {
     }
 }
 
-/// The caller must sign in, or the credentials do not fit.
+/// The caller must sign in, or the credentials are wrong.
 pub fn unauthorized(message: &str) -> Error {
     refusal(ErrorCode::Unauthorized, message)
 }
@@ -40,7 +40,7 @@ pub fn forbidden(message: &str) -> Error {
     refusal(ErrorCode::Forbidden, message)
 }
 
-/// There is no such record, or the caller may not know of it.
+/// There is no such record, or the caller must not know about it.
 pub fn not_found(what: &str) -> Error {
     refusal(ErrorCode::NotFound, &format!("{what} not found"))
 }
@@ -55,12 +55,12 @@ pub fn name_taken() -> Error {
     conflict("Username already taken")
 }
 
-/// Storage cannot answer now.
+/// Storage is unavailable now.
 pub fn unavailable() -> Error {
     refusal(ErrorCode::Unavailable, "Storage is unavailable; try again later")
 }
 
-/// A fault of this component or of its host. The log has the details.
+/// A fault of this component or its host. The log has the details.
 pub fn internal() -> Error {
     refusal(ErrorCode::Internal, "Internal server error")
 }

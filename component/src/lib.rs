@@ -1,14 +1,14 @@
 //! The rules of users and apps: who may do what, and what they may write.
 //!
-//! A component of the world `plugin` in `wit/`, where every function, type and error is described.
-//! It has no I/O of its own: it reads and writes data through the imported `storage`, in one transaction
-//! at a time. Most calls need one. Calls that hash look in a first one and write in a second, and a
-//! transaction that collides with another is tried again. It knows nothing of HTTP, JSON or SQL.
+//! A component of the world `plugin` in `wit/`, where every function, type and error is described. It has no I/O of its
+//! own: it reads and writes data through the imported `storage`, in one transaction at a time. Most calls need one.
+//! Calls that hash read in a first one and write in a second, and a transaction that collides with another is tried
+//! again. The component knows nothing about HTTP, JSON or SQL.
 //!
-//! Each procedure takes the same steps in the same order: **authorise** (the table in
-//! `procedures`), **validate** (all broken rules at once), **look** (a short read that refuses early,
-//! before a password is hashed in vain), **hash**, **transact** (which checks again what matters),
-//! **answer**. No password is hashed and no icon fetched inside a transaction.
+//! Each procedure takes the same steps in the same order: **authorise** (the table in `procedures`), **validate**
+//! (reports all broken rules together), **look** (a short read that refuses early, before a password is hashed in
+//! vain), **hash**, **transact** (which checks again what matters), **return**. No password is hashed and no icon
+//! fetched inside a transaction.
 //!
 //! On `wasm32` the crate is `no_std`: std would import `wasi:cli` and `wasi:io`, and a host would
 //! have to provide what this component must not have. On other targets it is an ordinary crate, so

@@ -1,4 +1,4 @@
-//! What callers may call, as the table of procedures says, and what hosts learn of it.
+//! What callers may call, according to the table of procedures, and what hosts learn about it.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

@@ -33,10 +33,10 @@ impl contract::Guest for Plugin {
     }
 }
 
-/// Every failure has the same answer and takes the same work.
+/// Every failure returns the same error after the same work.
 fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn, Error> {
-    // A name or a password that is too long for any user is neither looked up nor hashed, so that long
-    // inputs cost nothing. A dashboard may hold names that are too short for new users.
+    // A name or a password that is too long for any user is neither looked up nor hashed, so that long inputs cost
+    // nothing. A dashboard may have names that are too short for new users.
     let name = names::key_to_find(username.trim(), USERNAME_MAX)
         .and_then(|key| text::line(&key, 1..=USERNAME_MAX).ok());
     let password = text::length(password, 0..=*bounds::PASSWORD.end())
@@ -71,13 +71,13 @@ fn signed_in(account: Account) -> SignedIn {
     }
 }
 
-/// The answer to an unknown user, a wrong password and a disabled user, for every provider.
+/// The error for an unknown user, a wrong password and a disabled user, for every provider.
 fn wrong_password() -> Error {
     error::unauthorized("Wrong username or password")
 }
 
-/// Replaces an outdated hash while the password is at hand. A failure does not matter: the next sign-in
-/// tries again.
+/// Replaces an outdated hash while the password is known. A failure does not matter, because the next sign-in tries
+/// again.
 fn replace_outdated(context: &str, account: &Account, password: &str) {
     let Some(old) = account.password_hash.as_deref() else {
         return;
@@ -151,8 +151,8 @@ impl Person {
         }
     }
 
-    /// The account of this person. At the first sign-in it may be one that exists: of a user of `credentials`
-    /// with the same email, or of one who was created for this person.
+    /// The account of this person. At the first sign-in it may be an existing one: that of a user of `credentials` with
+    /// the same email, or of a user who was created for this person.
     fn find(&self, transaction: &Transaction, linking: Linking) -> Result<Option<Account>, Failure> {
         if let Some(account) = transaction.get_account(&AccountKey::Subject(self.subject()))? {
             return Ok(Some(account));
@@ -180,7 +180,7 @@ impl Person {
             limit: Some(2),
         };
         let users = transaction.list_users(&filter, two, false)?;
-        // If two users have the same email, it does not tell which of them it is.
+        // If two users have the same email, it does not say which of them the person is.
         let Ok([user]) = <[_; 1]>::try_from(users) else {
             return Ok(None);
         };
@@ -197,10 +197,10 @@ impl Person {
         Ok(transaction.get_account(&AccountKey::Id(user.id))?)
     }
 
-    /// Links the person to the provider's user with the same name who has no subject yet: `state.put-users`
-    /// creates such users. In a directory the name is enough, because the directory decides who has it. At an
-    /// issuer people may choose their names, so there it takes the same email as well, if linking allows it.
-    /// Returns that user's account.
+    /// Links the person to the provider's user with the same name who has no subject yet: `state.put-users` creates
+    /// such users. In a directory the name is enough, because the directory decides who has it. At an issuer people may
+    /// choose their names, so there the email must also be the same, and linking must allow it. Returns that user's
+    /// account.
     fn adopt(&self, transaction: &Transaction, linking: Linking) -> Result<Option<Account>, Failure> {
         let Some(account) = transaction.get_account(&account_key(self.provider, &self.name))? else {
             return Ok(None);
@@ -246,7 +246,7 @@ impl Person {
         transaction
             .insert_identity(&id, &self.subject())
             .map_err(|error| match error {
-                // Another call inserted the same person at the same moment: the next attempt finds them.
+                // Another call has inserted the same person at the same moment: the next attempt finds them.
                 StorageError::Constraint(Constraint::Identity) => StorageError::Retry,
                 other => other,
             })?;
@@ -282,7 +282,7 @@ impl Person {
         Ok(())
     }
 
-    /// When the email was verified: the first time, as long as it stays the same.
+    /// When the email was first verified, as long as it stays the same.
     fn verified_since(&self, user: Option<&User>, now: Timestamp) -> Option<Timestamp> {
         let since = user
             .filter(|user| user.email == self.email)

@@ -1,5 +1,4 @@
-//! How procedures reach storage: a piece of work in one transaction, which is tried again when storage
-//! answers `retry`.
+//! How procedures reach storage: a piece of work in one transaction, which is tried again when storage returns `retry`.
 //!
 //! The host waits between two tries, in the `begin` that follows a `retry` (`wit/storage.wit`), because a
 //! component cannot sleep.
@@ -73,7 +72,7 @@ pub fn write<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure>
     }))
 }
 
-/// Says what a caller can do about an answer that would be too large.
+/// Adds what a caller can do about an answer that would be too large.
 pub fn too_large(error: StorageError, way_out: &str) -> Failure {
     match error {
         StorageError::TooLarge => error::conflict(way_out).into(),
@@ -81,7 +80,7 @@ pub fn too_large(error: StorageError, way_out: &str) -> Failure {
     }
 }
 
-/// Tries again while storage answers `retry`; the result of the last try may be `retry` too.
+/// Tries again while storage returns `retry`; the result of the last try may be `retry` too.
 fn retrying<T>(attempt: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
     for _ in 0..RETRIES {
         match attempt() {
@@ -92,7 +91,7 @@ fn retrying<T>(attempt: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
     attempt()
 }
 
-/// Turns a failure into what the caller sees; the log has the reason.
+/// Turns a failure into what the caller sees. The log has the reason.
 fn answered<T>(result: Result<T, Failure>) -> Result<T, Error> {
     result.map_err(|failure| match failure {
         Failure::Refused(refusal) => refusal,

@@ -1,7 +1,7 @@
-//! Hashes of bcrypt, as other dashboards store them. They are checked, never made.
+//! bcrypt hashes, as other dashboards store them. They are checked, never made.
 //!
-//! bcrypt reads only the first 72 bytes of a password, so of a longer one the rest does not count. A
-//! sign-in replaces the hash by an Argon2id hash of the whole password.
+//! bcrypt reads only the first 72 bytes of a password, so the rest of a longer one does not count. A sign-in replaces
+//! the hash with an Argon2id hash of the whole password.
 
 use base64::Engine;
 use base64::alphabet;
@@ -10,12 +10,12 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 /// The highest cost: the number of rounds as a power of two. A higher one would take longer than a call may.
 const MAX_COST: u32 = 13;
 
-/// How much bcrypt reads of a password, the zero byte at its end included.
+/// How much bcrypt reads of a password, including the zero byte at its end.
 const MAX_BYTES: usize = 72;
 
 const ENCODING: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_PAD);
 
-/// A parsed hash of bcrypt: `$2b$10$`, 22 characters of salt, 31 of hash.
+/// A parsed bcrypt hash: `$2b$10$`, 22 characters of salt, 31 of hash.
 pub struct Bcrypt {
     cost: u32,
     salt: [u8; 16],

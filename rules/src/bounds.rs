@@ -1,15 +1,15 @@
-//! The bounds of inputs. Lengths count characters (Unicode scalar values), of all texts but passwords after trimming.
+//! The bounds of inputs. Lengths count characters (Unicode scalar values), after trimming except for passwords.
 
 use core::ops::RangeInclusive;
 
 /// The length of an app's name.
 pub const APP_NAME: RangeInclusive<usize> = 1..=64;
-/// The length of an app's description; empty = none.
+/// The length of an app's description; empty means none.
 pub const DESCRIPTION: RangeInclusive<usize> = 0..=512;
 /// The length of an app's icon. Clients also send small icons as data URIs, but a list of thousands of apps must not
 /// become too large.
 pub const ICON_URL: RangeInclusive<usize> = 1..=65_536;
-/// The length of a link; empty = none. Browsers and servers can handle this many.
+/// The length of a link; empty means none. Browsers and servers can handle this many characters.
 pub const LINK: RangeInclusive<usize> = 0..=8192;
 /// The length of the id that a document gives to an app.
 pub const GIVEN_ID: RangeInclusive<usize> = 1..=128;

@@ -3,8 +3,8 @@
 /// What is wrong with an icon that a browser would run, or show as a page of the dashboard, if a client
 /// used it in a link or a frame. The text is trimmed and has no control characters.
 ///
-/// A browser ignores control characters and spaces before the scheme, and tabs and line ends within it;
-/// none of them is left here. U+FEFF may be, which JavaScript's `trim` removes.
+/// A browser ignores control characters and spaces before the scheme, and tabs and line ends within it. None of them is
+/// left here, but U+FEFF may be, which JavaScript's `trim` removes.
 pub fn problem(icon_url: &str) -> Option<&'static str> {
     let icon_url = icon_url.trim_start_matches(|first: char| first.is_whitespace() || first == '\u{feff}');
     let (scheme, rest) = icon_url.split_once(':')?;

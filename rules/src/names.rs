@@ -6,12 +6,11 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The name-key of a name: NFC, lower case by character, NFC.
 ///
-/// By character and without a locale, so that the result is the same everywhere, and the key of a part
-/// of a name is part of the name's key: a capital sigma becomes the same letter at the end of a word
-/// as inside.
+/// By character and without a locale, so that the result is the same everywhere, and the key of a part of a name is
+/// part of the name's key: a capital sigma becomes the same letter at the end of a word as inside a word.
 pub fn key(name: &str) -> String {
     if name.is_ascii() {
-        // The same result, faster. Most names are ASCII.
+        // The same result, but faster, because most names are ASCII.
         return name.to_ascii_lowercase();
     }
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
@@ -21,8 +20,8 @@ pub fn key(name: &str) -> String {
 /// of the name, and at least a quarter of them: a test measures both over all of Unicode.
 const MOST_DECOMPOSED: usize = 4;
 
-/// The name-key of a text to search for, unless it is longer than the key of any name of at most
-/// `longest` characters, or holds a character that no name has: then no such name contains it.
+/// The name-key of a text to search for, unless it is longer than the key of any name of at most `longest` characters,
+/// or contains a character that no name has: then no such name contains it.
 pub fn key_to_find(searched: &str, longest: usize) -> Option<String> {
     let longest_key = longest * MOST_DECOMPOSED;
     if searched.contains('\0') {

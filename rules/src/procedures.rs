@@ -1,5 +1,5 @@
-//! The table of procedures of users and apps. One row is both what a host learns from `describe` and what the
-//! procedure authorises by.
+//! The table of procedures of users and apps. One row is both what a host learns from `describe` and what the procedure
+//! uses to authorise.
 
 use self::Access::{Holds, Onboarding, OwnUserOr, Protected, Public};
 use self::Kind::{Mutation, Query};
@@ -14,7 +14,7 @@ pub enum Access {
     Onboarding,
     /// Any signed-in caller.
     Protected,
-    /// A signed-in caller on their own user; with this permission, on any user.
+    /// A signed-in caller, for their own user; with this permission, for any user.
     OwnUserOr(Permission),
     /// A signed-in caller with this permission.
     Holds(Permission),
@@ -73,11 +73,11 @@ pub enum Procedure {
     AppDelete,
 }
 
-/// What is known of a procedure without calling it: see `wit/procedures.wit`.
+/// What is known about a procedure without calling it: see `wit/procedures.wit`.
 pub struct Row {
     /// Which procedure.
     pub procedure: Procedure,
-    /// The name that clients call it by.
+    /// The name by which clients call it.
     pub name: &'static str,
     /// Whether it changes anything.
     pub kind: Kind,

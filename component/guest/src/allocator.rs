@@ -17,7 +17,7 @@ unsafe extern "C" {
     fn free(pointer: *mut c_void);
 }
 
-/// What `malloc` promises on wasm32: two words. (wasi-libc promises more; std counts on no more.)
+/// What `malloc` promises on wasm32: two words. (wasi-libc promises more; std relies on no more.)
 const MALLOC_ALIGNMENT: usize = 8;
 
 struct Libc;
@@ -26,13 +26,13 @@ struct Libc;
 static ALLOCATOR: Libc = Libc;
 
 #[expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
-// SAFETY: each pointer comes from `malloc`, `aligned_alloc` or `realloc`, which answer null or
-// memory of at least the size and the alignment asked for, and which `free` takes back alike.
+// SAFETY: each pointer comes from `malloc`, `aligned_alloc` or `realloc`, which return null or memory of at least the
+// requested size and alignment, and `free` accepts pointers from each of them.
 unsafe impl GlobalAlloc for Libc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller asks for more than 0 bytes; `aligned_alloc` wants a power of two, as
-        // every `Layout` has it, and a size that is a multiple of it, which cannot overflow
-        // because a `Layout` rounded up is at most isize::MAX.
+        // SAFETY: the caller asks for more than 0 bytes; `aligned_alloc` requires a power of two, as every `Layout` has
+        // it, and a size that is a multiple of it, which cannot overflow because a `Layout` rounded up is at most
+        // isize::MAX.
         let pointer = unsafe {
             if layout.align() <= MALLOC_ALIGNMENT {
                 malloc(layout.size())
@@ -68,7 +68,7 @@ unsafe impl GlobalAlloc for Libc {
 
 /// The host calls this to allocate memory for arguments; wit-bindgen leaves it to std's libc.
 #[expect(unsafe_code, reason = "the canonical ABI asks for this function by name")]
-// SAFETY: the name is the canonical ABI's own, and nothing else here has it.
+// SAFETY: the name belongs to the canonical ABI, and nothing else here has it.
 #[unsafe(export_name = "cabi_realloc")]
 unsafe extern "C" fn cabi_realloc(
     pointer: *mut u8,

@@ -1,4 +1,4 @@
-//! What std would do about a panic.
+//! What std would do on a panic.
 
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
@@ -26,7 +26,7 @@ impl Write for Message {
 /// Logs where the panic happened, then traps, and the host rolls back. The message of the panic is not
 /// logged: it may quote an input, even a password.
 pub fn trap(info: &PanicInfo, log: fn(&str)) -> ! {
-    // A panic while logging a panic traps at once.
+    // A panic while logging a panic traps immediately.
     static PANICKING: AtomicBool = AtomicBool::new(false);
     if !PANICKING.swap(true, Ordering::Relaxed) {
         let mut message = Message {

@@ -34,7 +34,7 @@ pub fn check_new(
     }
 }
 
-/// A change of an app that keeps all rules; its icon also has to pass [`AppEdit::check_icon`].
+/// A change of an app that satisfies all rules; its icon also has to pass [`AppEdit::check_icon`].
 pub struct AppEdit {
     name: Option<String>,
     icon_url: Option<String>,
@@ -62,7 +62,7 @@ impl AppEdit {
         }
     }
 
-    /// Refuses an unsafe icon, unless the app has it already: it may be older than the rule.
+    /// Refuses an unsafe icon, unless the app already has it, because it may be older than the rule.
     pub fn check_icon(&self, present: &str) -> Checked<()> {
         match &self.icon_url {
             Some(icon_url) if icon_url != present => icon::safe(icon_url),
@@ -83,7 +83,7 @@ impl AppEdit {
     }
 }
 
-/// For each name, an icon that fits it, or else the default one.
+/// For each name, an icon that fits it, or otherwise the default icon.
 pub fn icons_for(names: &[String]) -> Vec<String> {
     let mut found = icons::find(names).into_iter();
     let icons = names

@@ -64,7 +64,7 @@ pub fn put(context: &str, apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
     Ok(ids)
 }
 
-/// No id of the document is in use, so storage cannot hold one of them.
+/// No id of the document is in use, so one of them is an id that storage cannot hold.
 fn unusable_id(error: StorageError) -> Failure {
     match error {
         StorageError::Constraint(Constraint::Id) => {

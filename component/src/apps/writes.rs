@@ -108,7 +108,7 @@ pub fn delete(caller: &Caller, id: &str) -> Result<(), Error> {
     })
 }
 
-/// Gives every app without an icon one that fits its name, or else the default one.
+/// Gives every app without an icon one that fits its name, or otherwise the default icon.
 fn find_icons(apps: &mut [App]) {
     let mut without: Vec<&mut App> = apps.iter_mut().filter(|app| app.icon_url.is_empty()).collect();
     if without.is_empty() {

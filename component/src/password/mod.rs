@@ -1,7 +1,7 @@
 //! Passwords: Argon2id with 19,456 KiB of memory, 2 passes and 1 lane, as PHC text.
 //!
-//! Other hashes (with weaker parameters, or bcrypt of another dashboard) are checked as they are. They
-//! are outdated: the next sign-in replaces them.
+//! Other hashes (with weaker parameters, or bcrypt from another dashboard) are checked as they are. They are outdated,
+//! and the next sign-in replaces them.
 
 use alloc::string::{String, ToString};
 
@@ -15,8 +15,8 @@ use crate::environment;
 
 const SALT_BYTES: usize = 16;
 
-/// A hash that fits no password, with the usual parameters. Checking against it takes as long as any
-/// other check, so that the time does not reveal that there is no hash.
+/// A hash that matches no password, with the usual parameters. Checking against it takes as long as any other check, so
+/// that the time does not reveal that there is no hash.
 const NO_PASSWORD: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -25,7 +25,7 @@ pub fn hash(password: &str) -> String {
     hash_with(password, &environment::random_bytes())
 }
 
-/// Whether this is the password of the hash. Without a hash the answer is no, after the same work.
+/// Whether this is the password of the hash. Without a hash it returns false, after the same work.
 pub fn verify(password: &str, hash: Option<&str>) -> bool {
     if let Some(bcrypt) = hash.and_then(Bcrypt::parse) {
         return bcrypt.verify(password);

@@ -1,7 +1,7 @@
 //! New accounts: of the first administrator, with an invite, and by an administrator.
 //!
-//! Each procedure looks before it hashes, and checks the same again in the transaction that inserts, so
-//! that concurrent calls cannot both succeed where only one may.
+//! Each procedure looks before it hashes, and checks the same again in the transaction that inserts. So if only one of
+//! several concurrent calls may succeed, only one does.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -85,7 +85,7 @@ pub fn create(caller: &Caller, account: &NewAccount, group_ids: &[Id]) -> Result
     Ok(user.user.id)
 }
 
-/// A new account that keeps all rules.
+/// A new account whose fields satisfy all rules.
 struct Account {
     username: String,
     password: String,

@@ -41,7 +41,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
 
     transaction::write(&caller.context, |transaction| {
         let present = account(transaction, user_id)?;
-        // The password that is replaced must be the one that was checked. Its hash may be another one by now:
+        // The password that is replaced must be the one that was checked. Its hash may have changed meanwhile, because
         // a sign-in replaces an outdated hash. For another user's password nothing was checked.
         let is_checked = !own || present.password_version == seen.password_version;
         if is_checked && transaction.set_password_if(user_id, present.password_hash.as_deref(), &new)? {

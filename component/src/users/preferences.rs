@@ -15,7 +15,7 @@ pub fn change_home_boards(caller: &Caller, user_id: &str, boards: HomeBoards) ->
     require_storable(user_id)?;
     transaction::write(&caller.context, |transaction| {
         require_user(transaction, user_id)?;
-        // The user must be able to view the board, not the caller.
+        // The user, not the caller, must be able to view the board.
         for board_id in [&boards.home_board_id, &boards.mobile_home_board_id]
             .into_iter()
             .flatten()
@@ -80,7 +80,7 @@ pub fn change_first_day_of_week(caller: &Caller, user_id: &str, day: u8) -> Resu
     })
 }
 
-/// Storage checks references, too: a record that was deleted since we looked is also not found.
+/// Storage checks references too: a record that was deleted since we looked is also not found.
 fn missing(error: StorageError, what: &str) -> Failure {
     match error {
         StorageError::Constraint(Constraint::Reference) => error::not_found(what).into(),

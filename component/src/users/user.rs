@@ -35,7 +35,7 @@ pub fn account_key(provider: Provider, name: &str) -> AccountKey {
     AccountKey::Name(ProviderName { provider, name_key })
 }
 
-/// Turns the refusal of storage into "name taken", if that is the reason.
+/// Turns a refusal by storage into "name taken", if that is the reason.
 pub fn name_taken(error: StorageError) -> Failure {
     match error {
         StorageError::Constraint(Constraint::UserName) => error::name_taken().into(),

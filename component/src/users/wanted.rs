@@ -45,7 +45,7 @@ pub fn put(context: &str, users: &[WantedUser]) -> Result<Vec<Id>, Error> {
     })
 }
 
-/// In which form a secret must be.
+/// The form in which a secret must be.
 #[derive(Clone, Copy)]
 enum Secrets {
     AsStated,
@@ -80,7 +80,7 @@ fn edits(users: &[WantedUser], secrets: Secrets) -> Result<Vec<UserEdit>, Error>
     Ok(edits)
 }
 
-/// A user who keeps all rules.
+/// A user whose fields satisfy all rules.
 struct UserEdit {
     provider: Provider,
     name: String,
@@ -108,8 +108,8 @@ impl UserEdit {
         account_key(self.provider, &self.name)
     }
 
-    /// Refuses a name that a new user may not have, unless a user has it already: it may be older than
-    /// the rule.
+    /// Refuses a name that a new user may not have, unless a user already has it, because it may be older than the
+    /// rule.
     fn check_name(&self, transaction: &Transaction) -> Result<Checked<()>, Failure> {
         let visible = username::visible(&self.name);
         if visible.is_err() && transaction.get_account(&self.key())?.is_some() {

@@ -12,7 +12,7 @@ use super::text;
 /// The most characters between two dots of a domain.
 const LABEL_MAX: usize = 63;
 
-/// An email address; `""` = none.
+/// An email address; `""` means none.
 pub fn optional_email(value: &str) -> Checked<Option<String>> {
     let value = value.trim();
     if value.is_empty() {

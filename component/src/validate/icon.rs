@@ -14,7 +14,7 @@ pub fn icon_url(value: &str) -> Checked<String> {
     Ok(icon_url)
 }
 
-/// An icon as it is stored. Icons that are older than the rule of [`safe`] stay.
+/// An icon as it is stored. Icons that are older than the rule of [`safe`] stay valid.
 pub fn line(value: &str) -> Checked<String> {
     text::line(value.trim(), bounds::ICON_URL)
 }

@@ -80,8 +80,7 @@ fn signature_of(mime: &str) -> Option<IsFormat> {
         .map(|(_, is_format)| is_format)
 }
 
-/// Checks the whole base64 text and decodes its first bytes, filled up with zeros. None if it is not
-/// strict base64.
+/// Checks the whole base64 text and decodes its first bytes, padded with zeros. `None` if it is not strict base64.
 fn first_bytes_of_base64(text: &str) -> Option<Signature> {
     let digits = text.trim_end_matches('=');
     // Bits of the last digit that are not part of a byte.

@@ -1,4 +1,4 @@
-//! The result of one rule, and the collector that reports all broken rules of an input at once.
+//! The result of one rule, and the collector that reports all broken rules of an input together.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,13 +18,13 @@ pub struct Issues {
 }
 
 impl Issues {
-    /// From now on, fields belong to the list's item at this position.
+    /// The next fields belong to the list's item at this position.
     pub fn enter_item(&mut self, index: usize) {
         self.item = Some(PathSegment::Index(u32::try_from(index).unwrap_or(u32::MAX)));
     }
 
-    /// Takes the value of a field. If a rule is broken, notes that and returns a default, which is never
-    /// used because [`Issues::finish`] refuses the input.
+    /// Takes the value of a field. If it breaks a rule, notes that and returns a default, which is never used because
+    /// [`Issues::finish`] refuses the input.
     pub fn check<T: Default>(&mut self, field: &str, checked: Checked<T>) -> T {
         checked.unwrap_or_else(|message| {
             let field = PathSegment::Field(field.to_string());

@@ -3,8 +3,8 @@
 //! A rule returns the value as it is stored (trimmed, normalised), or what is wrong with it; never
 //! the value of a secret.
 //!
-//! Every text except passwords is trimmed by `str::trim`: of White_Space (Unicode) at both ends,
-//! line ends included. Ids, tokens and choices are compared as they are.
+//! Every text except passwords is trimmed by `str::trim`, which removes White_Space (Unicode) at both ends, including
+//! line ends. Ids, tokens and choices are compared as they are.
 
 pub mod change;
 pub mod email;

@@ -20,7 +20,7 @@ pub fn app_name(value: &str) -> Checked<String> {
     line(value.trim(), bounds::APP_NAME)
 }
 
-/// The description of an app; `""` = none. May hold newline and tab.
+/// The description of an app; `""` means none. May contain newlines and tabs.
 pub fn description(value: &str) -> Checked<Option<String>> {
     let value = value.trim();
     length(value, bounds::DESCRIPTION)?;

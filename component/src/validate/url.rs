@@ -16,7 +16,7 @@ use super::text;
 /// from the dashboard.
 const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "vbscript"];
 
-/// Where an app leads; `""` = nowhere. An absolute URL of any scheme except the refused ones.
+/// Where an app leads; `""` means nowhere. An absolute URL of any scheme except the refused ones.
 pub fn href(value: &str) -> Checked<Option<String>> {
     let Some((text, url)) = parse(value)? else {
         return Ok(None);
@@ -27,7 +27,7 @@ pub fn href(value: &str) -> Checked<Option<String>> {
     Ok(Some(text))
 }
 
-/// Where an app is asked whether it is up; `""` = nowhere. An absolute URL of HTTP or HTTPS.
+/// The URL that shows whether an app is up; `""` means none. An absolute URL of HTTP or HTTPS.
 pub fn ping_url(value: &str) -> Checked<Option<String>> {
     let Some((text, url)) = parse(value)? else {
         return Ok(None);
@@ -113,7 +113,7 @@ mod tests {
             assert!(href(refused).is_err(), "{refused:?}");
             assert!(ping_url(refused).is_err(), "{refused:?}");
         }
-        // Lookalikes and invisible characters make no scheme at all.
+        // With lookalikes and invisible characters, it is not a scheme at all.
         for refused in [
             "java\u{200b}script:alert(1)",
             "\u{feff}javascript:alert(1)",

@@ -8,8 +8,8 @@ use portico_rules::{bounds, names};
 use super::issues::Checked;
 use super::text;
 
-/// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255
-/// characters after that. Names that are older than the rule of [`visible`] stay.
+/// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255 characters after that.
+/// Names that are older than the rule of [`visible`] stay valid.
 pub fn username(value: &str) -> Checked<String> {
     let value = value.trim();
     match names::key_to_find(value, *bounds::USERNAME.end()) {
@@ -38,9 +38,8 @@ pub fn visible(name: &str) -> Checked<()> {
     }
 }
 
-/// The property Default_Ignorable_Code_Point of Unicode 16.0 (`DerivedCoreProperties.txt`), which
-/// holds all of Bidi_Control (`PropList.txt`). Unassigned characters that are reserved for it are in
-/// it already.
+/// The property Default_Ignorable_Code_Point of Unicode 16.0 (`DerivedCoreProperties.txt`), which includes all of
+/// Bidi_Control (`PropList.txt`). It already includes unassigned characters that are reserved for it.
 fn is_default_ignorable(character: char) -> bool {
     matches!(
         character,
