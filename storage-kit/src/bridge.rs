@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Creates and reads what belongs to the dashboard. Each call stands alone: when it answers, its changes are
+/// Creates and reads what belongs to the dashboard. Each call is independent: when it returns, its changes are
 /// committed.
 #[async_trait]
 pub trait Bridge: Send + Sync + 'static {
-    /// Answers one call, as README.md describes.
+    /// Carries out one call, as README.md describes.
     async fn call(&self, call: BridgeCall) -> Result<Value, BridgeError>;
 }
 
-/// Why a call of the bridge has no answer.
+/// Why a call of the bridge has no result.
 #[derive(Clone, Debug)]
 pub enum BridgeError {
     /// This dashboard has nothing of this kind, for this reason. Cases that need it are skipped.
@@ -21,8 +21,8 @@ pub enum BridgeError {
     Failed(String),
 }
 
-/// The calls of the bridge, which README.md describes. A later version may have more: answer unknown ones
-/// with [`BridgeError::Unsupported`].
+/// The calls of the bridge, which README.md describes. A later version may have more: for unknown ones, return
+/// [`BridgeError::Unsupported`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     tag = "call",
@@ -118,9 +118,9 @@ pub struct Board {
     pub public: bool,
     /// The id of the user who created it.
     pub creator: Option<String>,
-    /// The ids of the users that it is shared with.
+    /// The ids of the users with whom it is shared.
     pub users: Vec<String>,
-    /// The ids of the groups that it is shared with.
+    /// The ids of the groups with which it is shared.
     pub groups: Vec<String>,
     /// The ids of the apps on it, in order.
     pub apps: Vec<String>,

@@ -18,12 +18,12 @@ pub(crate) const FILES: [(&str, &str); 11] = [
     ("views", include_str!("../cases/views.yaml")),
 ];
 
-/// A rule, and the steps that show whether an implementation keeps it.
+/// A rule, and the steps that show whether an implementation satisfies it.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name of its file, without the extension.
     pub file: &'static str,
-    /// What is true if the rule is kept.
+    /// What is true if the rule is satisfied.
     pub name: String,
     /// The rule, in the words of `wit/`.
     pub rule: String,
@@ -42,9 +42,9 @@ pub enum Need {
     NoAdministrators,
     /// Storage can hold ids of any text.
     TextIds,
-    /// The views of the apps differ by boards, as the bridge has stated.
+    /// The views of the apps depend on boards, as the bridge has stated.
     AppsByBoard,
-    /// Every viewer sees all apps: the bridge has not stated that views differ.
+    /// Every viewer sees all apps: the bridge has not stated otherwise.
     OneView,
 }
 
@@ -61,10 +61,10 @@ impl Need {
     }
 }
 
-/// One call and its expected answer.
+/// One call and its expected result.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The transaction; none for a call of the bridge.
+    /// The transaction; `None` for a call of the bridge.
     pub transaction: Option<String>,
     /// The function.
     pub call: String,
@@ -74,7 +74,7 @@ pub struct Step {
     pub expected: Expectation,
 }
 
-/// The expected answer of a call.
+/// The expected result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
     /// This value.
@@ -89,7 +89,7 @@ pub enum Expectation {
     Error(Value),
     /// What one of these expects.
     OneOf(Vec<Expectation>),
-    /// Any value, but no error.
+    /// Any value, but not an error.
     Success,
 }
 
@@ -181,7 +181,7 @@ fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, 
 ///
 /// # Panics
 ///
-/// If a file has not the form that README.md describes. A test reads them all.
+/// If a file does not have the form that README.md describes. A test reads them all.
 pub fn all() -> Vec<Case> {
     let read = |(file, text): (&'static str, &str)| {
         let values: Vec<Value> =

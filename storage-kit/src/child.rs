@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::protocol::{Answer, Broken, Request, Target};
 
-/// A child process. Dropping this ends it.
+/// A child process. Dropping this stops it.
 pub struct Child {
     process: process::Child,
-    /// None once it is closed.
+    /// `None` once it is closed.
     input: Option<ChildStdin>,
     lines: Receiver<std::io::Result<String>>,
 }

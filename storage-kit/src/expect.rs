@@ -1,4 +1,4 @@
-//! Compares an answer with what is expected.
+//! Compares a result with the expected one.
 
 use serde_json::{Value, json};
 

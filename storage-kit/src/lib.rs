@@ -1,10 +1,10 @@
 //! Tests an implementation of the interface `storage` of Portico's contract.
 //!
-//! The cases are data (`cases/*.yaml`): each states a rule of `wit/` and the steps that show whether it is
-//! kept, a step being a call and its expected answer. [`run()`] runs them against a [`Target`]: a Rust
-//! implementation in this process (`InProcess`, with the feature `in-process`), or a child process that
-//! speaks JSON lines ([`Child`]). [`main()`] is the command line. README.md beside this crate describes the
-//! protocol, the JSON of each type, and the form of a case.
+//! The cases are data (`cases/*.yaml`): each states a rule of `wit/` and the steps that show whether it is satisfied. A
+//! step is a call and its expected result. [`run()`] runs them against a [`Target`]: a Rust implementation in this
+//! process (`InProcess`, with the feature `in-process`), or a child process that speaks JSON lines ([`Child`]).
+//! [`main()`] is the command line. The README.md of this crate describes the protocol, the JSON of each type, and the
+//! form of a case.
 #![warn(missing_docs)]
 
 #[cfg(feature = "in-process")]

@@ -1,4 +1,4 @@
-//! The line to an implementation: requests go out, answers come in any order.
+//! The line to an implementation: requests are sent in order, responses come in any order.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::protocol::{Answer, Broken, Request, Target};
 
-/// How long a call may take that waits for no other transaction.
+/// How long a call that waits for no other transaction may take.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends requests, and keeps the answers until they are asked for.
+/// Sends requests, and stores the responses until they are needed.
 pub(crate) struct Line<'a> {
     target: &'a mut dyn Target,
     next: u64,
@@ -46,7 +46,7 @@ impl<'a> Line<'a> {
         Ok(id)
     }
 
-    /// Waits for the answer to this request; none if it does not come within this time.
+    /// Waits for the response to this request; `None` if it does not come within this time.
     pub fn answer(&mut self, id: u64, within: Duration) -> Result<Option<Answer>, Broken> {
         let end = Instant::now() + within;
         loop {
@@ -61,7 +61,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Sends a request that waits for no other transaction; returns its answer.
+    /// Sends a request that waits for no other transaction, and returns its response.
     pub fn call(
         &mut self,
         transaction: Option<&str>,
@@ -74,7 +74,7 @@ impl<'a> Line<'a> {
         answer.ok_or_else(|| Broken(format!("`{call}` was not answered within {seconds} seconds")))
     }
 
-    /// Drops a transaction. Any answer will do.
+    /// Drops a transaction. Accepts any response.
     pub fn drop_transaction(&mut self, name: &str) -> Result<(), Broken> {
         self.call(Some(name), "drop", &json!({})).map(drop)
     }

@@ -1,4 +1,4 @@
-//! The requests of the runner, and the answers of an implementation.
+//! The requests of the runner, and the responses of an implementation.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 /// One call.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The id of the request; its answer has the same.
+    /// The id of the request; its response has the same.
     pub id: u64,
-    /// The transaction; none for a call of the bridge.
+    /// The transaction; `None` for a call of the bridge.
     pub transaction: Option<String>,
     /// The function.
     pub call: String,
@@ -40,7 +40,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// An answer as the bridge writes it, with the id of its request; none if it has not that form.
+    /// A response as the bridge writes it, with the id of its request; `None` if it does not have that form.
     pub(crate) fn from_json(mut line: Value) -> Option<(u64, Self)> {
         let id = line.get("id")?.as_u64()?;
         let members = line.as_object_mut()?;
@@ -56,7 +56,7 @@ impl Answer {
         matches!(self, Self::Error(error) if error.get("retry").is_some() || error == "retry")
     }
 
-    /// Why the call is not supported; none if it is.
+    /// Why the call is not supported; `None` if it is supported.
     pub(crate) fn unsupported(&self) -> Option<String> {
         match self {
             Self::Error(error) => error.get("unsupported").map(|reason| match reason {
@@ -70,10 +70,10 @@ impl Answer {
 
 /// An implementation under test.
 pub trait Target {
-    /// Sends a request without waiting for its answer.
+    /// Sends a request without waiting for its response.
     fn send(&mut self, request: &Request) -> Result<(), Broken>;
 
-    /// The next answer with the id of its request, in any order; none if none comes within this time.
+    /// The next response with the id of its request, in any order; `None` if no response comes within this time.
     fn receive(&mut self, within: Duration) -> Result<Option<(u64, Answer)>, Broken>;
 }
 

@@ -1,4 +1,4 @@
-//! The results of a run, in words.
+//! The results of a run, as text.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub struct Report {
 /// The result of a case.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The rule is kept.
+    /// The rule is satisfied.
     Kept,
     /// It could not run, for this reason.
     Skipped(String),
@@ -37,15 +37,15 @@ pub enum Outcome {
 pub struct Failure {
     /// The number of the step, from 1.
     pub step: usize,
-    /// The transaction; none for a call of the bridge.
+    /// The transaction; `None` for a call of the bridge.
     pub transaction: Option<String>,
     /// The function that was called.
     pub call: String,
     /// Its arguments.
     pub arguments: Value,
-    /// The expected answer.
+    /// The expected result.
     pub expected: Expectation,
-    /// The answer; none if there was none in time.
+    /// The result; `None` if there was no response in time.
     pub got: Option<Answer>,
 }
 

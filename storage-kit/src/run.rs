@@ -69,7 +69,7 @@ struct CaseRun<'a, 'b> {
     line: &'a mut Line<'b>,
     case: &'a Case,
     marker: String,
-    /// Whether the bridge has stated that the views of the apps differ by boards.
+    /// Whether the bridge has stated that the views of the apps depend on boards.
     views_differ: bool,
     tracks: Tracks,
 }

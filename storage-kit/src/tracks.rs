@@ -1,12 +1,11 @@
-//! The transactions of one case, several of which may be open at once.
+//! The transactions of one case, several of which may be open at the same time.
 //!
-//! The implementation decides which of two transactions waits or is refused. So each transaction is a track
-//! of its own. If a step is not answered while another transaction is open, its track waits; if it is
-//! answered `retry`, its track goes back to its `begin`. Both go on once the other transactions have ended.
-//! Invariants:
-//! - The steps of a track are sent in order, each after the answer to the one before.
+//! The implementation decides which of two transactions waits or is refused. So each transaction is a track of its own.
+//! If a step gets no response while another transaction is open, its track waits; if it gets `retry`, its track goes
+//! back to its `begin`. Both continue once the other transactions have ended. Invariants:
+//! - The steps of a track are sent in order, each after the response to the previous one.
 //! - `retry` is a failure unless another transaction was open at some time since `begin`.
-//! - The answers of an attempt are judged when it ends, and not at all if it ends in `retry`.
+//! - The responses of an attempt are checked when it ends, and not at all if it ends in `retry`.
 
 use std::time::{Duration, Instant};
 
@@ -17,10 +16,10 @@ use crate::line::{Line, WAIT_TIMEOUT};
 use crate::protocol::{Answer, Broken};
 use crate::report::Failure;
 
-/// A call that is not answered within this time counts as waiting for another transaction.
+/// A call without a response within this time counts as waiting for another transaction.
 const WAITS: Duration = Duration::from_millis(100);
 
-/// When several answers are awaited: how long for each, in turn.
+/// When several responses are awaited: how long to wait for each, in turn.
 const SLICE: Duration = Duration::from_millis(5);
 
 /// How often a transaction is tried: once, and again five times, as the component does.
@@ -50,7 +49,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The failure of this call, with the answer that it got.
+    /// The failure of this call, with the response that it got.
     pub fn failed(&self, transaction: Option<&str>, got: Option<Answer>) -> Stop {
         Stop::Failure(Box::new(self.failure(transaction, got)))
     }
@@ -69,11 +68,11 @@ impl Call {
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
-    /// Open; every step so far is answered.
+    /// Open; every step so far has a response.
     Open,
-    /// Waits for the answer to this request.
+    /// Waits for the response to this request.
     Waiting(u64),
-    /// Answered `retry`: it will be tried again.
+    /// Got `retry`: it will be tried again.
     Refused,
 }
 
@@ -81,13 +80,13 @@ struct Track {
     name: String,
     /// Its steps so far.
     calls: Vec<Call>,
-    /// How many of them were answered.
+    /// How many of them have a response.
     done: usize,
     state: State,
     attempts: usize,
     /// Whether another transaction has been open since this one began.
     competed: bool,
-    /// The first answer that was not as expected.
+    /// The first response that was not as expected.
     mismatch: Option<Failure>,
 }
 
@@ -102,7 +101,7 @@ impl Track {
 }
 
 impl Tracks {
-    /// Adds a call to its transaction, and advances that as far as it can go now.
+    /// Adds a call to its transaction, and advances the transaction as far as possible now.
     pub fn step(&mut self, line: &mut Line, name: &str, call: Call) -> Result<(), Stop> {
         let found = self.0.iter().position(|track| track.name == name);
         let index = found.unwrap_or_else(|| {
@@ -122,7 +121,7 @@ impl Tracks {
         self.settle(line)
     }
 
-    /// As long as every transaction waits or was refused: waits for an answer, or tries a refused one again.
+    /// As long as every transaction waits or was refused: waits for a response, or tries a refused one again.
     fn settle(&mut self, line: &mut Line) -> Result<(), Stop> {
         while !self.0.iter().any(|track| track.state == State::Open) {
             if self.0.iter().any(Track::is_waiting) {
@@ -137,7 +136,7 @@ impl Tracks {
         Ok(())
     }
 
-    /// Waits until a waiting transaction gets its answer.
+    /// Waits until a waiting transaction gets its response.
     fn receive_any(&mut self, line: &mut Line) -> Result<(), Stop> {
         let end = Instant::now() + WAIT_TIMEOUT;
         while Instant::now() < end {
@@ -153,7 +152,7 @@ impl Tracks {
         }
     }
 
-    /// Sends the next calls of this track, as long as they are answered.
+    /// Sends the next calls of this track, as long as they get responses.
     fn advance(&mut self, line: &mut Line, index: usize) -> Result<(), Stop> {
         if self.0[index].is_waiting() {
             return self.receive(line, index, Duration::ZERO).map(drop);
@@ -174,9 +173,10 @@ impl Tracks {
         }
     }
 
-    /// Marks the transactions that are open at the same time. Answers whether another one is open.
+    /// Marks the transactions that are open at the same time. Returns whether another one is open.
     fn open_beside(&mut self, index: usize) -> bool {
-        // Also one that waits to begin: transactions may share a commit, and are then answered together.
+        // Also a transaction that waits to begin: transactions may share a commit, and then get their responses
+        // together.
         let is_open = |track: &Track| track.state != State::Refused;
         let others = (self.0.iter().enumerate()).any(|(other, track)| other != index && is_open(track));
         if others {
@@ -187,7 +187,7 @@ impl Tracks {
         others
     }
 
-    /// Waits for the answer to this track's call, and judges it. Answers whether it came.
+    /// Waits for the response to this track's call, and checks it. Returns whether it came.
     fn receive(&mut self, line: &mut Line, index: usize, within: Duration) -> Result<bool, Stop> {
         let State::Waiting(id) = self.0[index].state else {
             return Ok(false);

@@ -46,7 +46,7 @@ fn without_a_fault_no_rule_is_broken() {
     assert_eq!(broken(Fault::None), Vec::<String>::new());
 }
 
-/// Of two transactions that collide one is answered `retry`, as PostgreSQL does under SERIALIZABLE.
+/// If two transactions collide, one gets `retry`, as from PostgreSQL under SERIALIZABLE.
 #[test]
 fn a_storage_that_answers_retry_to_collisions_breaks_no_rule() {
     assert_eq!(broken(Fault::Optimistic), Vec::<String>::new());

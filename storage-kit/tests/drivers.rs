@@ -1,4 +1,4 @@
-//! Portico's own drivers keep every rule.
+//! Portico's own drivers satisfy every rule.
 
 #[path = "../../tests/support/postgresql.rs"]
 mod postgresql;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use portico_storage_kit::{Answer, Broken, Case, Expectation, Request, Step, Target, run};
 use serde_json::{Value, json};
 
-/// Answers every call at once: the first commits of the transaction `b` with `retry`, the rest with success.
+/// Responds to every call immediately: to the first commits of the transaction `b` with `retry`, to the rest with
+/// success.
 struct Colliding {
     retries: usize,
     answers: VecDeque<(u64, Answer)>,

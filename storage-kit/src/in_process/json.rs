@@ -24,7 +24,7 @@ macro_rules! records {
     };
 }
 
-/// For records that are also answered.
+/// For records that are also returned.
 macro_rules! answered {
     ($($name:ident = $of:path { $($field:ident),* $(,)? })+) => {
         $(impl From<$of> for $name {

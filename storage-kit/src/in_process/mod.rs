@@ -1,7 +1,7 @@
 //! An implementation in Rust, in this process.
 //!
-//! Invariant: each transaction is a task of its own, which takes one call after the other. So one that waits
-//! does not block the others.
+//! Invariant: each transaction is a task of its own, which handles one call after the other. So a transaction that
+//! waits does not block the others.
 
 mod calls;
 mod json;
@@ -101,7 +101,7 @@ async fn ask(bridge: &dyn Bridge, request: &Request) -> Answer {
     }
 }
 
-/// Answers a call of a transaction.
+/// Handles a call of a transaction.
 async fn call(
     storage: &dyn Storage,
     transaction: &mut Option<Box<dyn Transaction>>,

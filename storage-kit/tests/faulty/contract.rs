@@ -22,7 +22,7 @@ impl FaultyTransaction {
             .or_default() += 1;
     }
 
-    /// The answer to an insertion.
+    /// The result of an insertion.
     fn inserted(&self, answer: Result<()>) -> Result<()> {
         match answer {
             Err(Error::Constraint(Constraint::Id)) if self.is(Fault::DuplicateIdIsUnavailable) => {

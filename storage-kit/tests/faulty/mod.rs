@@ -79,8 +79,8 @@ pub enum Fault {
     FirstDayForgotten,
     MissingUserIsSet,
     TooLargeIsCut,
-    /// Each write transaction reads an old state and writes to the present one, as databases do under READ
-    /// COMMITTED or REPEATABLE READ.
+    /// Each write transaction reads an old state and writes to the current one, as databases do under READ COMMITTED or
+    /// REPEATABLE READ.
     WriteSkew,
     /// No fault: it also reads an old state, but refuses to write if there was a commit since.
     Optimistic,
@@ -91,7 +91,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it is one of views that differ by boards.
+    /// Whether it is a fault of views that depend on boards.
     pub fn is_of_views(self) -> bool {
         matches!(
             self,

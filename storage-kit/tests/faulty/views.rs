@@ -1,4 +1,4 @@
-//! Faults of views that differ by boards.
+//! Faults of views that depend on boards.
 
 use portico_model::App;
 use portico_storage::*;
@@ -47,7 +47,7 @@ impl FaultyTransaction {
         Ok(left)
     }
 
-    /// Each app once for each board that shows it, as a join without DISTINCT answers them.
+    /// Each app once for each board that shows it, as a join without DISTINCT returns them.
     pub async fn repeated(&mut self, apps: Vec<App>, viewer: &Viewer) -> Result<Vec<App>> {
         let Viewer::User(user_id) = viewer else {
             return Ok(apps);

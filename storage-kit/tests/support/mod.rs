@@ -52,7 +52,7 @@ impl Dashboard {
         }
     }
 
-    /// States that views of the apps differ by boards.
+    /// States that views of the apps depend on boards.
     pub fn with_apps_by_board(self) -> Self {
         let apps_by_board = true;
         Self {
@@ -300,7 +300,7 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
     }
 }
 
-/// The ids of a group's members in order; none if there is no such group.
+/// The ids of a group's members in order; `None` if there is no such group.
 async fn members(
     dashboard: &mut dyn DashboardTransaction,
     id: &str,
