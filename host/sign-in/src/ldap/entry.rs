@@ -100,7 +100,7 @@ mod tests {
             .iter()
             .map(|value| String::from_utf8(value.clone()).ok())
             .collect();
-        // As the library sorts them: binary, if one of them is no text.
+        // As the library sorts them: as binary, if one of them is not text.
         let (attrs, bin_attrs) = match texts {
             Some(texts) => (HashMap::from([(attribute.to_owned(), texts)]), HashMap::new()),
             None => (HashMap::new(), HashMap::from([(attribute.to_owned(), values)])),
@@ -131,7 +131,7 @@ mod tests {
         let binary: Vec<u8> = (0..16).map(|index| index * 17).collect();
         let guid = entry("objectGUID", &[&binary]).id("objectguid");
         assert_eq!(guid.as_deref(), Some("33221100-5544-7766-8899-aabbccddeeff"));
-        // Sixteen bytes may happen to be a text.
+        // Sixteen bytes may happen to be valid text.
         let guid = entry("objectGUID", &[b"abcdefghijklmnop"]).id("objectGUID");
         assert_eq!(guid.as_deref(), Some("64636261-6665-6867-696a-6b6c6d6e6f70"));
         assert_eq!(entry("objectGUID", &[b"short"]).id("objectGUID"), None);

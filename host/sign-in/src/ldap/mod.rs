@@ -4,9 +4,8 @@
 //! - Input from users is used only as a value in a filter or as the password of a bind. It is never logged.
 //! - An anonymous bind signs no one in: neither the password nor the entry's name is ever empty.
 //! - An account whose password must be changed first is refused, even if the directory accepts the bind.
-//! - All refusals have the same answer, and none comes sooner than after a second.
-//! - Nothing is hashed. The number of connections, the time to wait for one and the size of answers are
-//!   limited.
+//! - All refusals are the same error, and take at least a second.
+//! - Nothing is hashed. The number of connections, the time to wait for one and the size of responses are limited.
 
 mod directory;
 mod entry;
@@ -130,7 +129,7 @@ impl Ldap {
         Ok(External {
             identity,
             groups,
-            // A directory does not vouch for emails, so nothing can be linked by them.
+            // A directory does not vouch for emails, so no user can be linked by email.
             linking: Linking::Off,
         })
     }
@@ -153,9 +152,9 @@ impl Ldap {
         })
     }
 
-    /// Counts an attempt with another name than the entry's own for the entry's own name too. An entry may
-    /// match many names, through the filter or through how the directory compares names, but it is one
-    /// account. If the account has to wait, the answer does not say so, as it would not for an unknown name.
+    /// If an attempt has another name than the entry's own, counts it for the entry's own name too. An entry may match
+    /// many names, through the filter or through how the directory compares names, but it is one account. If the
+    /// account has to wait, the error does not say so, just as it would not for an unknown name.
     async fn count_for_entry(&self, login: &Login<'_>, name: &str) -> Result<Option<LoginAttempt>, Error> {
         let resources = login.resources;
         let context = Identity::anonymous().context(login.request_id);

@@ -27,9 +27,9 @@ pub struct LdapSettings {
     pub start_tls: bool,
     /// Whether passwords may be sent unencrypted to another machine.
     pub allow_plain: bool,
-    /// The CA certificates (PEM) to accept for the directory; none: those that browsers trust.
+    /// The CA certificates (PEM) to accept for the directory; with `None`, those that browsers trust.
     pub ca_file: Option<PathBuf>,
-    /// The service account that searches; none: search anonymously.
+    /// The service account that searches; with `None`, the search is anonymous.
     pub bind_dn: Option<String>,
     /// The password of the service account.
     pub bind_password: Option<String>,
@@ -45,7 +45,7 @@ pub struct LdapSettings {
     pub name_attribute: String,
     /// The attribute with the user's email.
     pub mail_attribute: String,
-    /// The entry below which groups are; none: groups are managed in Portico.
+    /// The entry below which groups are; with `None`, groups are managed in Portico.
     pub groups_base: Option<String>,
     /// The filter that finds the groups of the user with the entry `{dn}` and the name `{username}`.
     pub group_filter: String,

@@ -1,9 +1,9 @@
-//! Decides from the answer to a bind with a user's password whether the user may sign in.
+//! Decides from the response to a bind with a user's password whether the user may sign in.
 //!
 //! Invariants:
 //! - A bind that succeeds is not enough: with the password policy control (draft-behera-ldap-password-policy)
 //!   the directory can also say that the password must be changed first. Such an account is refused.
-//! - An answer that says nothing about the password is an error, not a refusal.
+//! - A response that says nothing about the password is an error, not a refusal.
 //! - The reason of a refusal goes only to the log.
 
 use anyhow::{Context as _, bail, ensure};
@@ -11,7 +11,7 @@ use ldap3::{LdapResult, controls::RawControl};
 
 use super::wire;
 
-/// The password policy control, used in the request (without a value) and in the answer.
+/// The password policy control, used in the request (without a value) and in the response.
 const PASSWORD_POLICY: &str = "1.3.6.1.4.1.42.2.27.8.5.1";
 /// The control with which 389 Directory Server and its relatives report an expired password.
 const PASSWORD_EXPIRED: &str = "2.16.840.1.113730.3.4.4";
@@ -64,7 +64,7 @@ pub(super) fn ask_for_policy() -> RawControl {
     }
 }
 
-/// Decides on the answer to a bind that requested the policy.
+/// Decides on the response to a bind that requested the policy.
 pub(super) fn verdict(bound: &LdapResult) -> anyhow::Result<Verdict> {
     ensure!(
         !NO_VERDICT.contains(&bound.rc),
@@ -87,7 +87,7 @@ pub(super) fn verdict(bound: &LdapResult) -> anyhow::Result<Verdict> {
     Ok(Verdict::Refused(format!("{why} ({})", describe(bound))))
 }
 
-/// The code and the text of an answer, for the log.
+/// The code and the text of a response, for the log.
 pub(super) fn describe(result: &LdapResult) -> String {
     let text: String = result.text.chars().take(200).collect();
     format!("result {} {text:?}", result.rc)
@@ -119,7 +119,7 @@ fn reason_in(code: u32, text: &str) -> &'static str {
     }
 }
 
-/// The answer of the password policy.
+/// The response of the password policy.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Policy {
     error: Option<u8>,

@@ -1,4 +1,4 @@
-//! The connection to the directory, with TLS and with limits on its answers.
+//! The connection to the directory, with TLS and with limits on its responses.
 //!
 //! The LDAP library (`ldap3`) reads messages of any length and depth. It therefore gets one end of a socket
 //! pair, and only messages within the limits are relayed to it.
@@ -76,7 +76,7 @@ async fn encrypted(
     connector.connect(name.clone(), stream).await.context("TLS")
 }
 
-/// Requests TLS on an unencrypted connection. Reads no further than the answer.
+/// Requests TLS on an unencrypted connection. Reads no further than the response.
 async fn start_tls(stream: &mut TcpStream) -> anyhow::Result<()> {
     stream.write_all(START_TLS).await?;
     let mut room = MAX_TOTAL_BYTES;
@@ -128,7 +128,7 @@ async fn relay(server: impl AsyncRead + AsyncWrite, client: UnixStream) -> io::R
     }
 }
 
-/// Reads one message, or none if the connection was closed.
+/// Reads one message, or `None` if the connection was closed.
 async fn read_message(
     stream: &mut (impl AsyncRead + Unpin),
     room: &mut usize,

@@ -1,4 +1,4 @@
-//! Adapts answers of issuers to the OpenID Connect library, which is stricter than many issuers.
+//! Adapts responses of issuers to the OpenID Connect library, which is stricter than many issuers.
 
 use std::{fmt, pin::Pin, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
     token::{ED25519, EDDSA},
 };
 
-/// The answer of the token endpoint.
+/// The response of the token endpoint.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Tokens {
     access_token: AccessToken,

@@ -36,7 +36,7 @@ impl IdentityClaims {
         text(&self.token, claim).or_else(|| text(&self.userinfo, claim))
     }
 
-    /// The email, and whether a document that contains this email says that it is verified.
+    /// The email, and whether the document that contains it says that it is verified.
     fn email(&self) -> (Option<String>, bool) {
         let Some(email) = self.text(EMAIL) else {
             return (None, false);

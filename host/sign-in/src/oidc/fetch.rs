@@ -12,7 +12,7 @@ use ureq::{
 
 /// The most concurrent requests. The time limit includes waiting.
 const MAX_REQUESTS: usize = 16;
-/// The largest answer, in bytes.
+/// The largest response, in bytes.
 const MAX_ANSWER: u64 = 1 << 20;
 
 pub(super) struct Fetch {
@@ -20,7 +20,7 @@ pub(super) struct Fetch {
     permits: Arc<Semaphore>,
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Debug)]
 pub(super) struct Failed(String);
 

@@ -67,9 +67,9 @@ type IssuerClient = Client<
 
 /// Why the issuer did not vouch for a user.
 pub(super) enum IssuerError {
-    /// It did not answer, or not with a valid answer.
+    /// It did not respond, or not with a valid response.
     Unavailable(String),
-    /// It refused, or its token is not valid.
+    /// It refused, or its token is invalid.
     Refused(String),
 }
 
@@ -210,7 +210,7 @@ impl Issuer {
             checked.map_err(|error| IssuerError::Refused(format!("userinfo is invalid: {error}")))?;
             token.into_claims()
         } else {
-            // The text of the parser's error may contain part of the answer.
+            // The text of the parser's error may contain part of the response.
             serde_json::from_slice(answer.body())
                 .map_err(|_| IssuerError::Unavailable("userinfo is no JSON object".into()))?
         };
@@ -329,7 +329,7 @@ fn token_error(
         RequestTokenError::ServerResponse(response) => {
             IssuerError::Refused(format!("it gives no token: {:?}", response.error().as_ref()))
         }
-        // The answer may contain a token, so it is not logged.
+        // The response may contain a token, so it is not logged.
         RequestTokenError::Parse(..) => IssuerError::Unavailable("its answer is not a token response".into()),
         RequestTokenError::Other(why) => IssuerError::Unavailable(why),
     }

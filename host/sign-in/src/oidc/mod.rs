@@ -40,8 +40,8 @@ pub struct Oidc {
 }
 
 impl Oidc {
-    /// `public_url` is where users reach the service. Fails if a setting is wrong, and names it. Does not
-    /// connect yet. `records`: where the hosts of the storage keep pending sign-ins.
+    /// `public_url` is where users reach the service. Fails if a setting is wrong, and names it. Does not connect yet.
+    /// `records` is where the hosts of the storage store pending sign-ins.
     pub fn new(
         settings: OidcSettings,
         public_url: Option<&PublicUrl>,

@@ -16,17 +16,17 @@ pub struct OidcSettings {
     pub issuer: String,
     /// The client id that the issuer gave to this service.
     pub client_id: String,
-    /// The client's secret; none for a public client.
+    /// The client's secret; `None` for a public client.
     pub client_secret: Option<Secret>,
-    /// How the secret is sent; none: as the discovery document says.
+    /// How the secret is sent; with `None`, as the discovery document says.
     pub client_auth: Option<ClientAuth>,
     /// Other audiences that an ID token may have besides this client.
     pub trusted_audiences: Vec<String>,
     /// The scopes to request besides `openid`.
     pub scopes: Vec<String>,
-    /// The claim that holds the username.
+    /// The claim with the username.
     pub name_claim: String,
-    /// The claim that holds the names of groups; none: groups are managed in Portico.
+    /// The claim with the names of groups; with `None`, groups are managed in Portico.
     pub groups_claim: Option<String>,
     /// The name of the issuer that users see.
     pub label: String,
@@ -34,7 +34,7 @@ pub struct OidcSettings {
     pub time_limit: Duration,
     /// Whether a sign-in may become an existing user of `credentials`.
     pub linking: Linking,
-    /// The CA certificates (PEM) to accept for the issuer; none: those that browsers trust.
+    /// The CA certificates (PEM) to accept for the issuer; with `None`, those that browsers trust.
     pub ca: Option<String>,
 }
 

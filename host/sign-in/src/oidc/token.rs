@@ -3,11 +3,11 @@
 //! Invariants:
 //! - No claim is used before the library has checked the signature, with a key of the issuer, over the bytes
 //!   that the issuer sent.
-//! - A token is valid if `iss`, `aud`, `azp`, `sub`, `exp`, `nonce` and `at_hash` are. These must have the
-//!   types of the standard; every other claim may have any type.
+//! - A token is valid if `iss`, `aud`, `azp`, `sub`, `exp`, `nonce` and `at_hash` are valid. These must have the types
+//!   of the standard; every other claim may have any type.
 //!
-//! The library's own type for ID tokens is not used: it refuses a token for the type of a claim that Portico
-//! does not use.
+//! The library's own type for ID tokens is not used: it refuses a token if a claim that Portico does not use has an
+//! unexpected type.
 
 use std::{fmt, time::SystemTime};
 
@@ -56,7 +56,7 @@ pub(super) struct TokenPolicy<'a> {
     pub trusted_audiences: &'a [String],
 }
 
-/// Why a token is not valid.
+/// Why a token is invalid.
 #[derive(Debug)]
 pub(super) enum TokenError {
     /// None of the known keys of the issuer signed it.
@@ -144,7 +144,7 @@ impl Signed {
         Ok(subject.ok_or_else(|| content("it has no sub"))?.to_owned())
     }
 
-    /// Checks an answer of userinfo.
+    /// Checks a response of userinfo.
     pub fn check_userinfo(&self, policy: &TokenPolicy<'_>) -> Result<(), TokenError> {
         self.check_signature(policy.keys)?;
         self.check_origin(policy)

@@ -13,16 +13,16 @@ pub(super) const TIME_LIMIT: Timestamp = PATIENCE_SECONDS * 1000;
 pub(in crate::oidc) struct Entry {
     /// The path to which the browser is sent at the end.
     pub return_to: String,
-    /// Where its attempt counts, which fails unless it is resumed.
+    /// What its attempt counts for. The attempt fails unless it is resumed.
     pub source: Option<Source>,
 }
 
 /// Why a sign-in is not taken.
 #[derive(Debug)]
 pub(in crate::oidc) enum NotTaken {
-    /// There is none, for this reason.
+    /// There is no such sign-in, for this reason.
     Unknown(&'static str),
-    /// The store does not answer.
+    /// The store does not respond.
     Failed(Error),
 }
 

@@ -1,12 +1,12 @@
 //! Pending sign-ins: browsers that are at the issuer.
 //!
 //! Invariants:
-//! - A sign-in is found by its state, only from the browser that began it, within ten minutes, and once, at any
-//!   host that shares the records: one for each browser, with the sign-ins that it began. Their time is that of
-//!   the store.
-//! - Their number is limited: when there is no more room, the oldest sign-in is forgotten.
-//! - What is kept is worth nothing to a reader: hashes of states and browsers. Nonce and PKCE verifier are
-//!   derived from the browser's secret, which only its cookie has, and from the state.
+//! - A sign-in is found by its state, only from the browser that began it, within ten minutes, and once, at any host
+//!   that shares the records. Each browser has one record, with the sign-ins that it began. The time is that of the
+//!   store.
+//! - Their number is limited: at the limit, the oldest sign-in is forgotten.
+//! - What is stored is useless to a reader: hashes of states and browsers. Nonce and PKCE verifier are derived from the
+//!   browser's secret, which only its cookie has, and from the state.
 
 mod entry;
 
@@ -107,11 +107,11 @@ fn read(record: &Option<SharedRecord>, now: Timestamp) -> Vec<Kept> {
     all
 }
 
-/// A record with these sign-ins, or none.
+/// A record with these sign-ins, or `None` without any.
 fn record(all: &[Kept]) -> Option<SharedRecord> {
     let began = all.last()?.began;
     Some(SharedRecord {
-        // Texts and numbers become JSON without fail.
+        // Texts and numbers always become JSON.
         value: serde_json::to_vec(all).unwrap_or_default(),
         rank: i64::try_from(began).unwrap_or(i64::MAX),
         ends_at: began.saturating_add(TIME_LIMIT),
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Two hosts, and their time.
+    /// Two hosts, and their clock.
     fn hosts() -> ([Pending; 2], Arc<AtomicU64>) {
         let now = Arc::new(AtomicU64::new(0));
         let records = MemoryRecords::new(Arc::new(Set(now.clone())));
