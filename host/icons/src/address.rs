@@ -1,4 +1,4 @@
-//! Addresses and ports to which nothing is fetched from unless the operator allows it.
+//! Addresses and ports from which nothing is fetched unless the operator allows it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -54,7 +54,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 }
 
 /// The ports on which browsers request nothing (<https://fetch.spec.whatwg.org/#port-blocking>): what listens there
-/// speaks another protocol, and could take a request for a command.
+/// speaks another protocol, and could mistake a request for a command.
 const BLOCKED_PORTS: [u16; 83] = [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
     104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,

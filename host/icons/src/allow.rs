@@ -31,7 +31,7 @@ impl TryFrom<Vec<String>> for AllowList {
 impl FromStr for AllowList {
     type Err = String;
 
-    /// Parses entries that are separated by commas. Blank text means none.
+    /// Parses entries that are separated by commas. Blank text means no entries.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(Self::default());

@@ -1,4 +1,4 @@
-//! HTTP answers: a picture, or that there is none.
+//! HTTP responses: a picture, or that there is no picture.
 
 use axum::{
     body::Body,
@@ -11,12 +11,12 @@ use crate::{error::IconError, files::FAILURE_LASTS, picture::Picture};
 /// What a browser may do with an SVG that it opens as a page: show it. In `<img>` it runs no scripts in any case.
 const SVG_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// How long a browser keeps a picture.
+/// How long a browser caches a picture.
 #[derive(Clone, Copy)]
 pub(crate) enum Keep {
     /// The address of the picture changes with the icon.
     ForLong,
-    /// It asks each time whether the picture is still the same.
+    /// The browser asks each time whether the picture is still the same.
     Ask,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn no_picture(error: &IconError) -> Response {
     response
 }
 
-/// A short text, which browsers do not keep.
+/// A short text, which browsers do not cache.
 pub(crate) fn text(status: StatusCode, text: &str) -> Response {
     let mut response = Response::new(Body::from(text.to_owned()));
     *response.status_mut() = status;

@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc};
 /// Why there is no picture for an icon's URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IconError {
-    /// What is wrong with the URL, with its host, or with what the host answered.
+    /// What is wrong with the URL, with its host, or with the host's response.
     NoPicture(Arc<str>),
-    /// Too many icons are being fetched; this one can be asked for again.
+    /// Too many icons are being fetched; this one can be requested again.
     Busy,
 }
 

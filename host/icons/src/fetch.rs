@@ -1,8 +1,8 @@
 //! Fetches pictures and indexes of icons. Users who may change an app choose the URL of its picture, and the operator
-//! that of an index, but not where it redirects to: so every URL is checked.
+//! that of an index, but neither chooses where it redirects. So every URL is checked.
 //!
 //! Invariants:
-//! - The addresses that are checked are the ones that are connected to, at each redirect; no connection is used for a
+//! - At each redirect, the addresses that are checked are the ones that are connected to; no connection is used for a
 //!   second request. So a name that resolves differently the second time gains nothing.
 //! - A proxy from the environment (`HTTPS_PROXY`) resolves names itself and decides what it connects to; only addresses
 //!   that the URL of a picture itself names are checked then.
@@ -39,7 +39,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Where pictures come from.
 pub(crate) trait Fetch: Send + Sync + 'static {
-    /// The content at a URL that [`fetchable`] gave: at most [`LARGEST`] bytes. Blocks.
+    /// The content at a URL that [`fetchable`] returned: at most [`LARGEST`] bytes. Blocks.
     fn fetch(&self, url: &Url) -> Result<Vec<u8>, IconError>;
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Network {
 enum Trust {
     /// Users choose URLs: the hosts that the operator allows. Only they may have a port that browsers block.
     Allowed(AllowList),
-    /// The operator chose this URL: its host, and if its address is private all hosts that it redirects to.
+    /// The operator chose this URL: its host, and if the host's address is private, all hosts to which it redirects.
     Chosen {
         url: Url,
         /// Set when the host is first resolved.
@@ -216,7 +216,7 @@ fn config() -> ConfigBuilder<AgentScope> {
 }
 
 impl Trust {
-    /// Refuses a URL by what it says itself.
+    /// Refuses a URL by its own text.
     fn check(&self, url: &Url) -> Result<(), IconError> {
         let Self::Allowed(allow) = self else {
             return Ok(());
@@ -277,7 +277,7 @@ fn to_allow(url: &Url, what: &str) -> IconError {
     ))
 }
 
-/// A resolver that keeps only addresses from which may be fetched.
+/// A resolver that returns only addresses from which pictures may be fetched.
 struct Guard<R> {
     resolver: R,
     trust: Arc<Trust>,

@@ -1,10 +1,11 @@
 //! Pictures by the URL of their icon: from the folder, or fetched.
 //!
 //! Invariants:
-//! - There is one fetch at a time for a URL, and [`MOST_AT_ONCE`] in all; at most [`MOST_WAITING`] wait or run.
-//! - A fetch goes on after those who wait for it have given up, so that the next one finds the picture.
-//! - A failure is remembered for [`FAILURE_LASTS`], and no more than [`MOST_FAILURES`] of them.
-//! - A picture that cannot be kept is served all the same.
+//! - There is one fetch at a time for a URL, and at most [`MOST_AT_ONCE`] in total; at most [`MOST_WAITING`] wait or
+//!   run.
+//! - A fetch continues after its callers have given up, so that the next caller finds the picture.
+//! - A failure is remembered for [`FAILURE_LASTS`]. No more than [`MOST_FAILURES`] are remembered.
+//! - A picture that cannot be stored is served all the same.
 //! - All blocking work on the network runs on threads of its own: the runtime would wait for its blocking threads when
 //!   the host stops.
 
@@ -36,11 +37,11 @@ use crate::{
     place::{self, Place},
 };
 
-/// Fetches at once.
+/// Concurrent fetches.
 const MOST_AT_ONCE: usize = 16;
 /// Fetches that wait or run.
 const MOST_WAITING: usize = 1024;
-/// Files that are read at once; each takes up to a mebibyte.
+/// Files that are read at the same time; each takes up to a mebibyte.
 const MOST_READS: usize = 32;
 /// How long a failure is remembered.
 pub(crate) const FAILURE_LASTS: Duration = Duration::from_secs(5 * 60);
@@ -50,15 +51,15 @@ type Outcome = Result<Picture, IconError>;
 /// The outcome of a fetch, once it is there.
 type Fetching = watch::Receiver<Option<Outcome>>;
 
-/// How much is kept, and from where may be fetched.
+/// How much is stored, and from where pictures may be fetched.
 pub struct IconFileSettings {
     /// The hosts that may have private addresses.
     pub allow: AllowList,
-    /// The most bytes of pictures that are kept.
+    /// The most bytes of pictures that are stored.
     pub most_bytes: u64,
-    /// The most pictures that are kept.
+    /// The most pictures that are stored.
     pub most_files: u64,
-    /// Says when a failure may be forgotten.
+    /// The clock for forgetting failures.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -134,7 +135,7 @@ impl IconFiles {
             return Ok(picture);
         }
         let mut fetching = self.fetching(name, url)?;
-        // It fails if the fetch ended without an outcome.
+        // This fails if the fetch ended without an outcome.
         let outcome = fetching.wait_for(Option::is_some).await;
         let outcome = outcome.ok().and_then(|outcome| outcome.clone());
         outcome.unwrap_or(Err(IconError::Busy))
@@ -147,7 +148,7 @@ impl IconFiles {
         spawn_blocking(move || files.read(&name)).await.ok()?
     }
 
-    /// Reads a file. One that cannot be read, or is damaged, is as good as none: the picture is fetched again.
+    /// Reads a file. A file that cannot be read, or is damaged, counts as missing: the picture is fetched again.
     fn read(&self, name: &Name) -> Option<Picture> {
         match self.folder.read(name) {
             Ok(content) => Picture::of(content?).ok(),
@@ -187,7 +188,7 @@ impl IconFiles {
         let (sender, receiver) = oneshot::channel();
         let (files, thread_name) = (self.clone(), name.clone());
         let spawned = thread::Builder::new().name("icon".to_owned()).spawn(move || {
-            // It fails if the host stops.
+            // This fails if the host stops.
             let _ = sender.send(files.fetch_and_keep(&thread_name, &url));
         });
         let fetched = match spawned {
@@ -203,7 +204,7 @@ impl IconFiles {
     }
 
     fn fetch_and_keep(&self, name: &Name, url: &Url) -> Outcome {
-        // It may have been fetched after the caller had looked, also by another process.
+        // It may have been fetched since the caller looked, perhaps by another process.
         if let Some(picture) = self.read(name) {
             return Ok(picture);
         }
@@ -214,7 +215,7 @@ impl IconFiles {
                     warn!("an icon cannot be kept: {error}");
                 }
             }
-            // The query may hold a secret.
+            // The query may contain a secret.
             Err(error) => info!(
                 "no icon from {}{}: {error}",
                 url.origin().ascii_serialization(),

@@ -1,7 +1,7 @@
 //! The folder of pictures: one file for each URL, named by the hash of the URL.
 //!
 //! Invariants:
-//! - A file gets its name when it is whole and on the disk.
+//! - A file gets its name when it is complete and on the disk.
 //! - The folder stays within its bounds: before a file would exceed them, the files that were used least recently are
 //!   removed, until a tenth is free. A second process that writes to the same folder may exceed them by a tenth.
 //! - Everything here blocks.
@@ -28,7 +28,7 @@ use crate::picture::LARGEST;
 const TEMPORARY: &str = ".new-";
 /// A file that is still being written after this time was left by a process that was killed.
 const LONGEST_WRITE: Duration = Duration::from_secs(60 * 60);
-/// The use of a file is noted, in its time of modification, at most once in this time.
+/// The use of a file is noted, as its modification time, at most once in this time.
 const NOTE_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The name of a picture's file.
@@ -56,7 +56,7 @@ pub(crate) struct Bounds {
 pub(crate) struct Folder {
     path: PathBuf,
     bounds: Bounds,
-    /// What may still be written before the folder has to be looked through.
+    /// How much may still be written before the folder has to be scanned.
     room: Mutex<Bounds>,
     /// Counts the files that were written, for temporary names.
     count: AtomicU64,
@@ -74,7 +74,7 @@ impl Folder {
         Self {
             path,
             bounds,
-            // It is looked through before the first write.
+            // It is scanned before the first write.
             room: Mutex::new(Bounds { bytes: 0, files: 0 }),
             count: AtomicU64::new(0),
         }
@@ -99,7 +99,7 @@ impl Folder {
             .ok()
             .and_then(|then| now.duration_since(then).ok());
         if age.is_none_or(|age| age >= NOTE_INTERVAL) {
-            // It may belong to another user. Then the order in which files are removed is less good.
+            // It may belong to another user. Then files are removed in a less suitable order.
             let _ = file.set_modified(now);
         }
         let mut content = Vec::with_capacity(metadata.len().min(LARGEST as u64) as usize);
@@ -135,7 +135,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what was used least recently until this much is free, and what killed processes left.
+    /// Removes the least recently used files until this much is free, and files that killed processes left.
     fn sweep(&self, free: Bounds) -> io::Result<()> {
         let now = SystemTime::now();
         let mut entries = Vec::new();

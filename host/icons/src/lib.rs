@@ -1,12 +1,15 @@
-//! The icons of apps and search engines, so that pages request nothing from other hosts: fetched once, kept in a folder,
-//! and served at `/icons/…`.
+//! The icons of apps and search engines, so that pages request nothing from other hosts: fetched once, stored in a
+//! folder, and served at `/icons/…`.
 //!
 //! Invariants:
-//! - What is served is a picture by its content, and its `Content-Type` comes from its content. An SVG runs no scripts.
+//! - Only pictures are served, recognised by their content, which also decides the `Content-Type`. An SVG runs no
+//!   scripts.
 //! - Nothing is fetched from a private address, at any redirect, unless the operator allows that scheme, host and port.
 //!   ([`fetch_index`] is for the indexes of icon sources, which the operator chooses.)
-//! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and 16 in all; failures are remembered.
-//! - A caller gets the icon of an app or search engine exactly if the API gives them that app or search engine.
+//! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and at most 16 in total; failures
+//!   are remembered.
+//! - A caller gets the icon of an app or search engine if, and only if, the API returns that app or search engine to
+//!   them.
 
 mod address;
 mod allow;

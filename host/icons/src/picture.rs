@@ -1,4 +1,4 @@
-//! What counts as a picture: decided by its content alone.
+//! What counts as a picture: only the content decides.
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -53,7 +53,7 @@ impl Picture {
         format!("\"{hash}\"")
     }
 
-    /// Whether it is a document that could hold scripts.
+    /// Whether it is a document that could contain scripts.
     pub(crate) fn is_svg(&self) -> bool {
         self.content_type == SVG
     }

@@ -1,8 +1,8 @@
-//! What the URL of an icon says: where its picture is.
+//! Where the picture of an icon is, according to the icon's URL.
 //!
-//! An app's icon may be any text that runs nothing, so this decides which of them are served:
+//! An app's icon may be any text that cannot run code, so this decides which of them are served:
 //! - URLs with `http:` and `https:` are fetched;
-//! - `data:` URLs hold their picture;
+//! - `data:` URLs contain their picture;
 //! - paths (`/icons/x.svg`, `x.svg`) and other schemes (`mdi:home`, `blob:`) are refused: this host has no such files.
 
 use base64::{

@@ -1,11 +1,12 @@
 //! The routes `/icons/…`.
 //!
-//! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v` stands for
-//!   the icon's URL ([`app_icon`]), so that another icon has another address, and a browser may keep it for long.
+//! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v`
+//!   identifies the icon's URL ([`app_icon`]), so that another icon has another address, and browsers may cache it for
+//!   long.
 //! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
 //!
-//! Invariant: who gets what is decided by the API alone, which is called in this process with the headers and extensions of
-//! the request. What it refuses is refused with its answer.
+//! Invariant: only the API decides who gets what. It is called in this process with the headers and extensions of the
+//! request. If it refuses, its refusal is passed on.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -30,16 +31,17 @@ use crate::{
     files::IconFiles,
 };
 
-/// What is written as it is in a path: the ids that Portico makes need no encoding.
+/// The characters that a path may contain as they are: the ids that Portico makes need no encoding.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// How long a request waits for a fetch. Browsers make few requests to a host at once, and others wait behind this one.
+/// How long a request waits for a fetch. Browsers make few concurrent requests to a host, and others wait behind this
+/// one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Previews that are fetched at once: people look at one, and programs should not use up all fetches.
+/// Previews that are fetched at the same time: people look at one, and programs should not use up all fetches.
 const MOST_PREVIEWS: usize = 4;
 
-/// The largest answer of the API that is read, in bytes: an app whose icon is in its URL.
+/// The largest response of the API that is read, in bytes: an app whose icon is in its URL.
 const MOST_ANSWERED: usize = 1 << 20;
 
 /// The path of an app's icon.
@@ -57,20 +59,20 @@ fn path(kind: &str, id: &str, icon_url: &str) -> String {
     format!("/icons/{kind}/{id}?v={}", version(icon_url))
 }
 
-/// Stands for the URL of an icon.
+/// Identifies the URL of an icon.
 fn version(icon_url: &str) -> String {
     let hash = Sha256::digest(icon_url);
     hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An app or a search engine, as the API gives it.
+/// An app or a search engine, as the API returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
     icon_url: String,
 }
 
-/// The answer to a procedure call.
+/// The response to a procedure call.
 #[derive(Deserialize)]
 struct Called<T> {
     result: Output<T>,
@@ -81,7 +83,7 @@ struct Output<T> {
     data: T,
 }
 
-/// The answer of `/api/auth/session`.
+/// The response of `/api/auth/session`.
 #[derive(Deserialize)]
 struct Session {
     user: SessionUser,
@@ -92,8 +94,8 @@ struct SessionUser {
     permissions: Vec<String>,
 }
 
-/// The routes `/icons/…`. `api`: everything under `/api`, as `portico_http::router` gives it. The answers need what
-/// `portico_http::surround` adds.
+/// The routes `/icons/…`. `api` is everything under `/api`, as `portico_http::router` returns it. The responses need
+/// what `portico_http::surround` adds.
 pub fn router(api: Router, files: Arc<IconFiles>) -> Router {
     let routes = Arc::new(Routes {
         api,
@@ -180,7 +182,7 @@ impl Routes {
         })
     }
 
-    /// Calls a procedure for one record as the sender of this request. Gives its output, or the API's refusal.
+    /// Calls a procedure for one record as the sender of this request. Returns its output, or the API's refusal.
     async fn call<T: DeserializeOwned>(
         &self,
         parts: &Parts,
@@ -195,7 +197,7 @@ impl Routes {
         Ok(answer.result.data)
     }
 
-    /// Asks the API as the sender of this request. Gives its answer, or its refusal.
+    /// Calls the API as the sender of this request. Returns its response, or its refusal.
     async fn get<T: DeserializeOwned>(&self, parts: &Parts, uri: &str) -> Result<T, Box<Response>> {
         let failed = || Box::new(answer::no_picture(&IconError::Busy));
         let api = InProcess::new(self.api.clone(), parts);

@@ -1,6 +1,6 @@
 //! Recognises SVG: an XML document in UTF-8 whose root element is `svg` of SVG's namespace.
 //!
-//! Only what comes before the content of the root is read. Browsers show no SVG whose root lacks the namespace.
+//! Only what comes before the content of the root is read. Browsers do not show an SVG whose root lacks the namespace.
 
 const NAMESPACE: &str = "http://www.w3.org/2000/svg";
 
@@ -57,7 +57,7 @@ fn is_root_of_svg(tag: &str) -> bool {
     namespace.is_some_and(|value| value == NAMESPACE || value.starts_with('&'))
 }
 
-/// The value of an attribute; none also if the attributes are not well-formed.
+/// The value of an attribute; `None` also if the attributes are not well-formed.
 fn value_of<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = attributes;
     loop {

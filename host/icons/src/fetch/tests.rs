@@ -87,7 +87,7 @@ fn get(network: &Network, url: &str) -> Result<Vec<u8>, String> {
     fetched.map_err(|error| error.to_string())
 }
 
-/// Serves what `answer` writes for each path. Returns the port, and how many requests came.
+/// Serves what `answer` writes for each path. Returns the port, and the number of requests so far.
 fn serve(
     answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static,
 ) -> (u16, Arc<AtomicUsize>) {

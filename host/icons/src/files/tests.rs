@@ -13,7 +13,7 @@ use super::*;
 
 const GIF: &[u8] = b"GIF89a";
 
-/// A network that answers by the path of the URL, once it is open.
+/// A network that responds by the path of the URL, once it is open.
 #[derive(Clone, Default)]
 struct Answers {
     fetched: Arc<AtomicUsize>,
