@@ -1,7 +1,7 @@
-//! Sign-in as Auth.js does it: for its web client, and for scripts that sign in with a form.
+//! Sign-in in the manner of Auth.js: for its web client, and for scripts that sign in with a form.
 //!
-//! The token against forged requests is given and not looked at. What it is for, Portico does by other means:
-//! a request that another site makes a browser send is refused.
+//! The token against forged requests is issued but not checked. Portico has other means against them: it refuses a
+//! request that another site makes a browser send.
 
 use axum::{
     body::Body,
@@ -18,10 +18,10 @@ use crate::{
     outcome::{Failure, json_response},
 };
 
-/// With this header, Auth.js's client wants the address in the answer and no redirect.
+/// With this header, Auth.js's client wants the address in the response instead of a redirect.
 const RETURN_REDIRECT: HeaderName = HeaderName::from_static("x-auth-return-redirect");
 
-/// Where a session without an end ends, for clients that must have one.
+/// The end of a session without an end, for clients that require one.
 const NEVER: &str = "9999-12-31T23:59:59.999Z";
 
 /// A route of Auth.js.
@@ -33,7 +33,7 @@ pub(crate) enum Route {
     SignOut,
     /// With a username and a password at this provider.
     Credentials(&'static str),
-    /// By the pages of an issuer.
+    /// With the pages of an issuer.
     Issuer,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Route> {
     }
 }
 
-/// Answers it.
+/// Responds to it.
 pub(crate) async fn answer(caller: &Caller, route: Route, body: Body) -> Response {
     let answered = match route {
         Route::Csrf => csrf(caller),
@@ -109,7 +109,7 @@ async fn providers(caller: &Caller) -> Result<Response, Failure> {
     Ok(json_response(StatusCode::OK, Value::Object(by_id).to_string()))
 }
 
-/// `GET /api/auth/session`: null where no user is signed in.
+/// `GET /api/auth/session`: null if no user is signed in.
 async fn session(caller: &Caller) -> Result<Response, Failure> {
     let reply = caller.send(Method::GET, "/api/auth/session", None).await?;
     if reply.status == StatusCode::UNAUTHORIZED {
@@ -185,7 +185,7 @@ async fn sign_out(caller: &Caller, body: Body) -> Result<Response, Failure> {
 struct Sent {
     fields: Vec<(String, String)>,
     origin: String,
-    /// Whether the client wants the address in the answer and no redirect.
+    /// Whether the client wants the address in the response instead of a redirect.
     wants_json: bool,
 }
 
@@ -218,7 +218,7 @@ impl Sent {
         Some(value)
     }
 
-    /// Where the client wants to go, if that is on this host; else its first page.
+    /// Where the client wants to go, if that is on this host; otherwise the host's first page.
     fn callback_url(&self) -> String {
         let wanted = self.value("callbackUrl").unwrap_or_default();
         let path = wanted.strip_prefix(&self.origin).unwrap_or(wanted);
@@ -230,7 +230,7 @@ impl Sent {
         }
     }
 
-    /// An answer that leads to this address.
+    /// A response that leads to this address.
     fn leads_to(&self, url: &str) -> Response {
         if self.wants_json {
             return json_response(StatusCode::OK, json!({ "url": url }).to_string());
@@ -243,7 +243,7 @@ impl Sent {
     }
 }
 
-/// This answer, with the cookies of Portico's, and the session's under Auth.js's name, too.
+/// This response, with the cookies of Portico's response, and the session's cookie also under Auth.js's name.
 fn with_cookies(caller: &Caller, mut response: Response, reply: &Reply) -> Response {
     for cookie in reply.headers.get_all(header::SET_COOKIE) {
         response.headers_mut().append(header::SET_COOKIE, cookie.clone());
@@ -251,7 +251,7 @@ fn with_cookies(caller: &Caller, mut response: Response, reply: &Reply) -> Respo
     cookies::repeat(&caller.compat, response, true)
 }
 
-/// Portico's own answer.
+/// Portico's own response.
 fn as_it_is(reply: Reply) -> Response {
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = reply.status;

@@ -1,4 +1,4 @@
-//! The caller of a request, for whom this crate calls Portico.
+//! The caller of a request, on whose behalf this crate calls Portico.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ use crate::{
     superjson,
 };
 
-/// The largest answer of Portico that is read to make another of it, in bytes.
+/// The largest response of Portico that is read to make another one from it, in bytes.
 pub(crate) const LARGEST_ANSWER: usize = 8 << 20;
 
 /// How long a request waits for its turn.
@@ -51,11 +51,11 @@ pub(crate) struct Caller {
     pub compat: Arc<Compat>,
     portico: InProcess,
     headers: HeaderMap,
-    /// Portico's answer about the session, once it was asked for.
+    /// Portico's response about the session, once it was requested.
     session: OnceCell<Result<Value, StatusCode>>,
 }
 
-/// An answer of Portico.
+/// A response of Portico.
 pub(crate) struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -63,7 +63,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     pub async fn json(&self) -> Value {
         if self.body.len() < LONG_TO_READ {
             return serde_json::from_slice(&self.body).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Caller {
         }
     }
 
-    /// The same sender, of whom Portico is asked again.
+    /// The same sender, whose session is requested again.
     pub fn again(&self) -> Self {
         Self {
             compat: self.compat.clone(),
@@ -94,12 +94,12 @@ impl Caller {
         }
     }
 
-    /// A body for the caller, which counts until it is read.
+    /// A body for the caller, which is counted until it is read.
     pub fn body(&self, text: String) -> Body {
         portico_http::counted_body(self.portico.extensions(), text)
     }
 
-    /// Waits until this request may be worked on. Hold it while inputs and answers are in memory as values, and
+    /// Waits until this request may be worked on. Hold the permit while inputs and outputs are in memory as values, but
     /// not while the caller sends or reads.
     pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
         let turn = timeout(MOST_WAITING, self.compat.turns.acquire()).await;
@@ -126,7 +126,7 @@ impl Caller {
         format!("http://{host}")
     }
 
-    /// Sends Portico a request in the caller's name.
+    /// Sends Portico a request on behalf of the caller.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Reply, Failure> {
         let body = body.map(Value::to_string);
         let response = self.portico.send(method, path, body).await;
@@ -162,7 +162,7 @@ impl Caller {
         self.call(Method::POST, name, json!({ "json": input })).await
     }
 
-    /// Calls a procedure with an input as the client has sent it.
+    /// Calls a procedure with the input exactly as the client has sent it.
     pub async fn call(&self, method: Method, name: &str, input: Value) -> Outcome {
         let name = form::escape(name);
         let reply = if method == Method::GET {
@@ -209,7 +209,7 @@ impl Caller {
         Ok(&session["user"])
     }
 
-    /// The caller's session; none if the caller is not signed in. Fails if Portico cannot look it up now.
+    /// The caller's session; `None` if the caller is not signed in. Fails if Portico cannot look it up now.
     pub async fn signed_in(&self) -> Result<Option<&Value>, Failure> {
         match self.session().await? {
             Ok(session) => Ok(Some(session)),
@@ -230,7 +230,7 @@ impl Caller {
         Ok(self.user().await?["id"].as_str().unwrap_or_default())
     }
 
-    /// Refuses a caller who is no administrator.
+    /// Refuses a caller who is not an administrator.
     pub async fn require_administrator(&self) -> Result<(), Failure> {
         let user = self.user().await?;
         let permissions = user["permissions"]
@@ -243,7 +243,7 @@ impl Caller {
         Err(Failure::new(Code::Forbidden, "This needs the permission admin"))
     }
 
-    /// Portico's answer about the session, or the status with which it has refused.
+    /// Portico's response about the session, or the status with which it has refused.
     pub async fn session(&self) -> Result<&Result<Value, StatusCode>, Failure> {
         let ask = async || {
             let reply = self.send(Method::GET, "/api/auth/session", None).await?;
@@ -265,7 +265,7 @@ impl Caller {
         read(body, limit, self.compat.limits.receive_time).await
     }
 
-    /// Reads a body that is small in any case.
+    /// Reads a body, which must be small even if the caller is signed in.
     pub async fn read_small(&self, body: Body) -> Result<Bytes, Failure> {
         let limit = SMALL_BODY.min(self.compat.limits.body);
         read(body, limit, self.compat.limits.receive_time).await

@@ -1,7 +1,7 @@
 //! The session's cookie under the name that Auth.js gives it.
 //!
-//! A client of Homarr keeps the cookie whose name it knows. It is a second name for Portico's own, with the same
-//! value, and counts only where Portico's own is not sent.
+//! A client of Homarr stores the cookie whose name it knows. That is a second name for Portico's own cookie, with the
+//! same value, and counts only if Portico's own is not sent.
 
 use axum::{
     http::{HeaderMap, HeaderValue, header},
@@ -25,10 +25,10 @@ impl Compat {
     }
 }
 
-/// Names the cookie of Auth.js as Portico does. Says whether it was there.
+/// Renames the cookie of Auth.js to Portico's name. Returns whether it was there.
 pub(crate) fn translate(compat: &Compat, headers: &mut HeaderMap) -> bool {
     let (own, alias) = compat.names();
-    // Another site of the domain can set the alias, and cannot set Portico's own (`__Host-`). Browsers have that, too.
+    // Another site of the domain can set the alias, but not Portico's own (`__Host-`), which browsers also have.
     let is_browser = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
     if compat.is_secure && is_browser {
         return false;
@@ -50,7 +50,7 @@ pub(crate) fn translate(compat: &Compat, headers: &mut HeaderMap) -> bool {
     true
 }
 
-/// Sets the cookie of Auth.js wherever this answer sets Portico's.
+/// Sets the cookie of Auth.js wherever this response sets Portico's.
 pub(crate) fn repeat(compat: &Compat, mut response: Response, has_alias: bool) -> Response {
     if !has_alias {
         return response;

@@ -2,10 +2,10 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What stays as it is in a query string.
+/// The characters that stay as they are in a query string.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
-/// The keys and values; text that is no UTF-8 is replaced.
+/// The keys and values; text that is not UTF-8 is replaced.
 pub(crate) fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
     let pairs = text.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| {

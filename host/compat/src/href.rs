@@ -1,7 +1,7 @@
 //! Apps whose `href` is a path on this host.
 //!
-//! Portico's links are absolute URLs. Where the public URL is known, a path is stored as a URL of this host, and a
-//! URL of this host is answered as a path: a client that looks an app up by what it has sent finds it.
+//! Portico's links are absolute URLs. If the public URL is known, a path is stored as a URL of this host, and a URL of
+//! this host is returned as a path. So a client that looks up an app by what it has sent finds it.
 
 use axum::{
     body::{Body, BodyDataStream, Bytes},
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::Compat;
 
-/// Whether the answers at this path may hold apps.
+/// Whether the responses at this path may contain apps.
 pub(crate) fn concerns(path: &str) -> bool {
     match path.strip_prefix("/api/trpc/") {
         Some(names) => names.contains("app."),
@@ -21,7 +21,7 @@ pub(crate) fn concerns(path: &str) -> bool {
     }
 }
 
-/// Makes a URL of an `href` that is a path.
+/// Makes a URL from an `href` that is a path.
 pub(crate) fn complete(compat: &Compat, input: &mut Value) {
     if let Some(url) = &compat.public_url
         && let Some(path) = input["href"].as_str()
@@ -32,12 +32,12 @@ pub(crate) fn complete(compat: &Compat, input: &mut Value) {
     }
 }
 
-/// The answer, in which URLs of this host are paths.
+/// The response, with paths instead of URLs of this host.
 pub(crate) fn shortened(compat: &Compat, response: Response) -> Response {
     let Some(url) = &compat.public_url else {
         return response;
     };
-    // Only a key is followed by a colon: no text can be taken for it, because quotes are escaped in it.
+    // Only a key is followed by a colon. No text can be mistaken for it, because quotes are escaped in a text.
     let start = br#""href":""#.to_vec();
     let origin = [url.trim_end_matches('/').as_bytes(), b"/"].concat();
     let replacing = Replacing {
@@ -53,7 +53,7 @@ pub(crate) fn shortened(compat: &Compat, response: Response) -> Response {
 
 type Coming = Option<(BodyDataStream, Replacing)>;
 
-/// The next piece of the answer; what is left of it after the last.
+/// The next piece of the response, or the remainder after the last piece.
 async fn next(coming: Coming) -> Option<(Result<Bytes, axum::Error>, Coming)> {
     let (mut body, mut replacing) = coming?;
     match body.next().await {
@@ -66,18 +66,18 @@ async fn next(coming: Coming) -> Option<(Result<Bytes, axum::Error>, Coming)> {
     }
 }
 
-/// Replaces `"href":"ORIGIN/` by `"href":"/` in a text that comes in pieces.
+/// Replaces `"href":"ORIGIN/` with `"href":"/` in a text that comes in pieces.
 struct Replacing {
-    /// What stands before the origin.
+    /// What precedes the origin.
     start: Vec<u8>,
     /// The origin with the first character of the path.
     origin: Vec<u8>,
-    /// The end of what came, if more of it may make it what is replaced.
+    /// The end of the last piece, if the next piece may complete a match.
     kept: Vec<u8>,
 }
 
 impl Replacing {
-    /// What is known of the text after this piece of it.
+    /// Takes the next piece, and returns the part of the output that is certain by then.
     fn take(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut text = std::mem::take(&mut self.kept);
         text.extend_from_slice(piece);

@@ -1,13 +1,13 @@
-//! The interface of Homarr, as far as Portico can say it, for clients that were written for Homarr.
+//! The interface of Homarr, as far as Portico can provide it, for clients that were written for Homarr.
 //!
 //! It is a layer in front of Portico's router, and calls that router as a client would: with the caller's
 //! own headers, cookie and address. Invariants:
 //! - Access, throttle, audit and limits are those of the router behind it. This crate decides none of them.
-//! - What needs no change passes through as it is, its body unread.
+//! - What needs no change passes through as it is, with its body unread.
 //! - A request with the header [`NATIVE`] passes through as it is, so that Portico's own pages get Portico's
 //!   own forms.
-//! - What it reads itself is bounded: a body by the limit of bodies, or by a small one before the caller is
-//!   known, and what Portico answers to it by `LARGEST_ANSWER`.
+//! - What it reads itself is bounded: a body by the limit of bodies, or by a small one before the caller is known, and
+//!   a response of Portico by `LARGEST_ANSWER`.
 
 mod auth;
 mod caller;
@@ -28,10 +28,10 @@ use tokio::sync::{Mutex, Semaphore};
 
 use self::caller::Caller;
 
-/// A request with this header gets Portico's own answers.
+/// A request with this header gets Portico's own responses.
 pub const NATIVE: &str = "portico-native";
 
-/// Requests that this layer works on at once; others wait. What passes through does not count.
+/// Requests that this layer works on at the same time; others wait. What passes through does not count.
 const AT_ONCE: usize = 16;
 
 /// What all requests share.
@@ -39,17 +39,17 @@ struct Compat {
     /// Portico's own router.
     portico: Router,
     limits: HttpLimits,
-    /// Bounds the requests that are worked on here at once.
+    /// Bounds the requests that are worked on here at the same time.
     turns: Semaphore,
-    /// Held while what is kept about a board or a user is read, changed and written back.
+    /// Held while the extras of a board or a user are read, changed and written back.
     changes: Mutex<()>,
     /// Whether people reach the service over TLS.
     is_secure: bool,
-    /// Where people reach the service, without a path at its end.
+    /// Where people reach the service, as a URL without a path.
     public_url: Option<String>,
 }
 
-/// Portico's router, which with this also answers as Homarr does.
+/// Portico's router, with this layer that also responds like Homarr.
 pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
     let compat = Arc::new(Compat {
         portico,

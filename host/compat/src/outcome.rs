@@ -1,4 +1,4 @@
-//! How a call ended, and how REST and procedure calls say it.
+//! The outcome of a call, and its form in REST and in procedure calls.
 
 use axum::{
     body::Body,
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 /// A call that succeeded, or one that was refused.
 pub(crate) type Outcome = Result<Output, Failure>;
 
-/// What a call answers.
+/// What a call returns.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// None: it has no output.
+    /// `None` if it has no output.
     pub json: Option<Value>,
     /// superjson's `meta`: which values are dates.
     pub meta: Option<Value>,
@@ -31,7 +31,7 @@ impl Output {
         }
     }
 
-    /// The output; null if there is none.
+    /// The output; null if there is no output.
     pub fn value(self) -> Value {
         self.json.unwrap_or_default()
     }
@@ -105,7 +105,7 @@ impl Failure {
         error
     }
 
-    /// As the answer of a REST route.
+    /// As the response of a REST route.
     pub fn rest(&self, name: &str) -> Response {
         let mut error = self.rpc(name);
         error["code"] = error["data"]["code"].clone();
@@ -119,7 +119,7 @@ impl Failure {
     }
 }
 
-/// The headers that Portico gives every answer. Answers that pass through have them already.
+/// The headers that Portico gives every response. Responses that pass through already have them.
 const HEADERS: [(HeaderName, &str); 5] = [
     (header::CONTENT_TYPE, "application/json"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -131,7 +131,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// An answer of JSON.
+/// A JSON response.
 pub(crate) fn json_response(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;

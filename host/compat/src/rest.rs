@@ -1,4 +1,4 @@
-//! Homarr's REST routes that Portico has not, or has in another form.
+//! Homarr's REST routes that Portico does not have, or has in another form.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     procedures::{self, Kind},
 };
 
-/// A route: method, path and the procedure that answers it, which may be one of Portico's.
+/// A route: method, path and the procedure behind it, which may be one of Portico's.
 struct Route {
     method: Method,
     /// `{key}` becomes a key of the input.
@@ -110,10 +110,10 @@ static ROUTES: &[Route] = &[
     ),
 ];
 
-/// Portico's routes that are not to be taken for one with a parameter.
+/// Portico's routes that must not be mistaken for a route with a parameter.
 const PASSED: [&str; 1] = ["/api/users/paginated"];
 
-/// A route that a request has come to.
+/// The route of a request.
 pub(crate) struct Found {
     route: &'static Route,
     /// The keys in its path.
@@ -147,7 +147,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Found> {
         })
 }
 
-/// Answers it.
+/// Responds to it.
 pub(crate) async fn answer(compat: &Arc<Compat>, found: Found, request: Request) -> Response {
     let name = found.route.procedure;
     let (parts, body) = request.into_parts();
@@ -162,7 +162,7 @@ async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome
     let sent = if [Method::GET, Method::DELETE].contains(&route.method) {
         None
     } else {
-        // Who calls is known before the body is read.
+        // The caller is identified before the body is read.
         caller.user().await?;
         Some(caller.read(body).await?)
     };
@@ -195,7 +195,7 @@ async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome
     }
 }
 
-/// The answer of a REST route.
+/// The response of a REST route.
 fn answer_of(caller: &Caller, outcome: Outcome, name: &str) -> Response {
     match outcome {
         Ok(output) => {

@@ -1,4 +1,4 @@
-//! superjson, as far as the layer has to read and write it.
+//! The part of superjson that the layer has to read and write.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) fn is_wrapped(input: &Value) -> bool {
     })
 }
 
-/// The input of a procedure of this crate; none if it is undefined. Dates stay texts.
+/// The input of a procedure of this crate; `None` if it is undefined. Dates stay texts.
 pub(crate) fn unwrap(mut input: Value) -> Option<Value> {
     let mut value = input["json"].take();
     match &input["meta"]["values"] {
@@ -33,7 +33,7 @@ pub(crate) fn unwrap(mut input: Value) -> Option<Value> {
     }
 }
 
-/// The paths of `meta`, each under this prefix, for a value that stands there in a larger one.
+/// The paths of `meta`, each under this prefix, for a value that is there in a larger one.
 pub(crate) fn moved(meta: Value, prefix: &str) -> Option<Value> {
     let paths = match &meta["values"] {
         Value::Object(paths) => paths,

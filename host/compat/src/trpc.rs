@@ -1,10 +1,10 @@
-//! Procedure calls, as Homarr's clients make them.
+//! Procedure calls, in the form in which Homarr's clients make them.
 //!
-//! Homarr answers superjson to every call. Portico does so where the input is superjson; a call without an
-//! input therefore gets one that says `undefined`, and passes on. Invariants:
-//! - A request that names no procedure of this crate passes on, its body unread.
-//! - One that names any is answered here, in the order of its path; the calls of other procedures in it are
-//!   made one by one, as the client has sent them.
+//! Homarr returns superjson for every call. Portico does so if the input is superjson. So a call without an input gets
+//! the input `undefined`, and passes on. Invariants:
+//! - A request that names no procedure of this crate passes on with its body unread.
+//! - A request that names one is handled here, in the order of its path. Its calls of other procedures are made one by
+//!   one, as the client has sent them.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ use crate::{
 /// A call of a request.
 struct Call {
     name: String,
-    /// As the client has sent it.
+    /// Exactly as the client has sent it.
     input: Option<Value>,
 }
 
 impl Call {
-    /// Whether its answer is superjson: all are, but to a client that sends plain JSON.
+    /// Whether its answer is superjson: all are, except for a client that sends plain JSON.
     fn is_superjson(&self) -> bool {
         self.input.as_ref().is_none_or(superjson::is_wrapped)
     }
@@ -62,10 +62,10 @@ impl Call {
     }
 }
 
-/// How many calls of a batch are answered here: each makes calls of its own.
+/// How many calls of a batch are handled here: each makes calls of its own.
 const MOST_HERE: usize = 16;
 
-/// Answers a request to `/api/trpc/` and these names.
+/// Responds to a request to `/api/trpc/` and these names.
 pub(crate) async fn answer(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
     let is_batch = form::value_of(query, "batch").as_deref() == Some("1");
@@ -98,7 +98,7 @@ pub(crate) async fn answer(compat: &Arc<Compat>, names: &str, request: Request) 
     }
 }
 
-/// The request, in which a call without an input has one that says `undefined`.
+/// The request, with the input `undefined` for calls without an input.
 fn with_inputs(mut request: Request, is_batch: bool, calls: usize) -> Request {
     let query = request.uri().query().unwrap_or_default();
     if request.method() != Method::GET || form::pairs(query).filter(|(key, _)| key == "input").count() > 1 {
@@ -135,7 +135,7 @@ fn with_inputs(mut request: Request, is_batch: bool, calls: usize) -> Request {
         .collect();
     pairs.push(format!("input={}", form::escape(&input.to_string())));
     let target = format!("{}?{}", request.uri().path(), pairs.join("&"));
-    // A target that has become too long goes on without the inputs.
+    // A target that has become too long passes on without these inputs.
     if let Ok(uri) = target.parse::<Uri>() {
         *request.uri_mut() = uri;
     }
@@ -236,7 +236,7 @@ fn wants_stream(trpc_accept: Option<&HeaderValue>, accept: Option<&HeaderValue>)
         .is_some_and(|accept| accept.as_bytes() == b"application/jsonl")
 }
 
-/// Where an answer stands.
+/// The place of an answer.
 #[derive(Clone, Copy)]
 enum Place {
     /// In an envelope of its own.

@@ -1,7 +1,7 @@
-//! Boards, by the names of Homarr.
+//! Boards, under the names of Homarr.
 //!
-//! Portico's board says which apps it has, and in what order. Sections, layouts, places, looks and other items
-//! are kept beside it ([`View`](super::view::View)). Both are saved in one change.
+//! Portico's board says which apps it has, and in what order. Sections, layouts, places, looks and other items are in
+//! its extras ([`View`](super::view::View)). Both are saved in one change.
 
 use portico_model::error::Code;
 use portico_storage::extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS};
@@ -61,7 +61,7 @@ pub(super) static PROCEDURES: &[Procedure] = &[
     }),
 ];
 
-/// The caller's own record; none if the caller is not signed in.
+/// The caller's own record; `None` if the caller is not signed in.
 async fn own_user(caller: &Caller) -> Result<Option<Value>, Failure> {
     let Some(session) = caller.signed_in().await? else {
         return Ok(None);
@@ -77,7 +77,7 @@ async fn visible(caller: &Caller) -> Result<Vec<Value>, Failure> {
     Ok(boards.as_array().cloned().unwrap_or_default())
 }
 
-/// Who made a board: what the caller may know of them.
+/// The creator of a board, as far as the caller may know them.
 fn creator(board: &Value, own: Option<&Value>) -> Value {
     let id = &board["creatorId"];
     match own {
@@ -92,7 +92,7 @@ fn creator(board: &Value, own: Option<&Value>) -> Value {
 async fn all(caller: &Caller) -> Outcome {
     let own = own_user(caller).await?;
     let mut boards = visible(caller).await?;
-    // Each look-up is a call, and callers who are not signed in make many for nothing.
+    // Each look-up is a call, and callers who are not signed in would make many in vain.
     let looks_up = own.is_some() && boards.len() <= FEW;
     for board in &mut boards {
         let mut logo = Value::Null;
@@ -212,8 +212,8 @@ async fn board(caller: &Caller, id: &str) -> Result<Value, Failure> {
     Ok(caller.query("board.byId", json!({ "id": id })).await?.value())
 }
 
-/// Changes a board with what is kept beside it, and saves both at once: from what is stored, also if that changes
-/// meanwhile. Answers what the change answered.
+/// Changes a board and its extras, and saves both in one change. Begins again from what is stored if that changes
+/// meanwhile. Returns what the change returned.
 async fn change<T: Send>(
     caller: &Caller,
     id: &str,
@@ -290,7 +290,7 @@ async fn set_home(caller: &Caller, input: Value, key: &str) -> Outcome {
     caller.mutate("user.changeHomeBoards", boards).await
 }
 
-/// `{settingsKey, value}`: accepted from an administrator, and not kept. Portico has no such settings.
+/// `{settingsKey, value}`: accepted from an administrator, but not stored. Portico has no such settings.
 async fn save_server_settings(caller: &Caller, input: Value) -> Outcome {
     caller.require_administrator().await?;
     text(&input, "settingsKey")?;

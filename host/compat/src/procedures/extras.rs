@@ -1,9 +1,8 @@
-//! What this crate keeps about users and boards, beside Portico's own fields: a JSON object for each
-//! ([`portico_storage::extras`]).
+//! The extras: what this crate stores about users and boards in addition to Portico's own fields, as a JSON object for
+//! each ([`portico_storage::extras`]).
 //!
-//! Invariant: a change replaces nothing that it has not read. If something else is stored by the time it is saved, as
-//! another client or another host has changed it, Portico refuses, and the change is made again from what is
-//! stored then.
+//! Invariant: a change replaces nothing that it has not read. If another client or host has stored something else
+//! meanwhile, Portico refuses, and the change is made again from what is stored then.
 
 use portico_model::error::Code;
 use portico_storage::ExtrasOf;
@@ -11,21 +10,22 @@ use serde_json::{Map, Value, json};
 
 use crate::{caller::Caller, outcome::Failure};
 
-/// How often a change is made again. Changes at one host wait for each other, so each time another host was faster.
+/// How often a change is made again. Changes at one host wait for each other, so each refusal means that another host
+/// was faster.
 const MOST_ATTEMPTS: usize = 16;
 
-/// What is kept about a record, and which state of it that is.
+/// The extras of a record, and their version.
 pub(super) struct Kept {
     pub extras: Map<String, Value>,
     pub version: Value,
 }
 
-/// What is kept about a user.
+/// The extras of a user.
 pub(super) async fn of_user(caller: &Caller, id: &str) -> Result<Kept, Failure> {
     read(caller, "extras.ofUser", id).await
 }
 
-/// Changes some keys of what is kept about a user.
+/// Changes some keys of a user's extras.
 pub(super) async fn change_of_user(
     caller: &Caller,
     id: &str,
@@ -46,12 +46,12 @@ pub(super) async fn change_of_user(
     }
 }
 
-/// What is kept about a board.
+/// The extras of a board.
 pub(super) async fn of_board(caller: &Caller, id: &str) -> Result<Kept, Failure> {
     read(caller, "extras.ofBoard", id).await
 }
 
-/// Replaces what is kept about a new board.
+/// Replaces the extras of a new board.
 pub(super) async fn save_of_board(
     caller: &Caller,
     id: &str,
@@ -61,7 +61,7 @@ pub(super) async fn save_of_board(
     caller.mutate("extras.saveOfBoard", input).await.map(drop)
 }
 
-/// Refuses what is too much to be kept about a board.
+/// Refuses extras that are too long for a board.
 pub(super) fn check_size(extras: &Map<String, Value>) -> Result<(), Failure> {
     let most = ExtrasOf::MOST_OF_BOARD;
     let length = portico_storage::extras::text(extras).chars().count();
@@ -84,7 +84,7 @@ async fn read(caller: &Caller, procedure: &str, id: &str) -> Result<Kept, Failur
 #[derive(Default)]
 pub(super) struct Attempts {
     begun: usize,
-    /// The refusal of the last one, and the version that it was made from.
+    /// The refusal of the last one, and the version from which it was made.
     refused: Option<Failure>,
     version: Value,
 }
@@ -104,7 +104,7 @@ impl Attempts {
         Ok(())
     }
 
-    /// Says whether there is another attempt after this refusal.
+    /// Returns whether there is another attempt after this refusal.
     pub fn failed(&mut self, refused: Failure) -> Result<(), Failure> {
         if refused.status() != Code::Conflict.http_status() {
             return Err(refused);

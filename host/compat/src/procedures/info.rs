@@ -1,4 +1,4 @@
-//! What the service says of itself, and the steps of the first setup.
+//! What the service says about itself, and the steps of the first setup.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Small procedures whose inputs or answers Homarr has in another form.
+//! Small procedures whose inputs or outputs have another form in Homarr.
 
 use portico_model::error::Code;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     outcome::{Failure, Outcome, Output},
 };
 
-/// The most icons that Portico answers at once.
+/// The most icons that Portico returns in one call.
 const MOST_ICONS: u64 = 100;
 /// The members of a group whose email and image are looked up, each with a call.
 const MOST_MEMBERS: usize = 100;
@@ -70,7 +70,7 @@ async fn write_app(caller: &Caller, mut input: Value, procedure: &str) -> Outcom
     caller.mutate(procedure, input).await
 }
 
-/// `{id}` -> the group, with the emails and images of its members, as far as they are few.
+/// `{id}` -> the group, with the emails and images of its members, up to a limit.
 async fn group(caller: &Caller, input: Value) -> Outcome {
     let id = text(&input, "id")?;
     let groups = caller.query_all("group.getAll").await?.value();
@@ -128,7 +128,7 @@ async fn search_engines(caller: &Caller) -> Outcome {
     Ok(engines.into())
 }
 
-/// `{searchText?, limitPerGroup? = 12}` -> all as of one repository.
+/// `{searchText?, limitPerGroup? = 12}` -> all icons, as one repository.
 async fn icons(caller: &Caller, input: Value) -> Outcome {
     let limit = input["limitPerGroup"].as_u64().unwrap_or(12).clamp(1, MOST_ICONS);
     let query = input["searchText"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The procedures of Homarr that Portico has not, or has in another form.
+//! The procedures of Homarr that Portico does not have, or has in another form.
 
 mod boards;
 mod extras;
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Mutation,
 }
 
-/// What a procedure does for a caller with an input; null where there is none.
+/// What a procedure does for a caller with an input, which is null if there is none.
 pub(crate) type Run = for<'a> fn(&'a Caller, Value) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
 /// One procedure.
@@ -31,13 +31,13 @@ pub(crate) struct Procedure {
     pub name: &'static str,
     pub kind: Kind,
     pub run: Run,
-    /// Whether Portico has a procedure of this name, in another form. Clients that speak plain JSON are no
-    /// clients of Homarr: they get that one.
+    /// Whether Portico has a procedure of this name, in another form. Clients that speak plain JSON are not clients of
+    /// Homarr: they get Portico's.
     pub is_portico_s: bool,
 }
 
 impl Procedure {
-    /// Portico has a procedure of this name, too.
+    /// Marks a procedure whose name Portico also has.
     const fn instead(self) -> Self {
         Self {
             is_portico_s: true,

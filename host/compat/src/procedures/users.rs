@@ -1,4 +1,4 @@
-//! Users, by the names and in the forms of Homarr. Portico keeps what it has no field for as extras.
+//! Users, under the names and in the forms of Homarr. Portico stores what it has no field for as extras.
 
 use std::collections::HashMap;
 
@@ -41,14 +41,14 @@ pub(super) static PROCEDURES: &[Procedure] = &[
     mutation("user.resetTours", |caller, _| Box::pin(reset_tours(caller))),
 ];
 
-/// The value of a key that is only kept.
+/// The value of a key that is only in the extras.
 fn kept(extras: &Map<String, Value>, key: &str) -> Value {
     let default = PREFERENCES.iter().find(|(name, _)| *name == key);
     let default = default.map(|(_, default)| default.clone()).unwrap_or_default();
     extras.get(key).cloned().unwrap_or(default)
 }
 
-/// `{userId}` -> Portico's fields and those that are only kept.
+/// `{userId}` -> Portico's fields and those of the extras.
 async fn by_id(caller: &Caller, input: Value) -> Outcome {
     let mut user = caller.query("user.getById", input.clone()).await?;
     let extras = extras::of_user(caller, text(&input, "userId")?).await?.extras;
@@ -69,7 +69,7 @@ async fn selectable(caller: &Caller, input: Value) -> Outcome {
     let listed = input["providers"].as_array().cloned().unwrap_or_default();
     let wants = |provider: &str| listed.iter().any(|one| one == provider);
     let excludes = input["excludeExternalProviders"] == true || input["excludeExternalProviders"] == "true";
-    // Portico tells users of this service apart from all others, and not one external provider from another.
+    // Portico distinguishes users of this service from all others, but not one external provider from another.
     let mut users = match (wants("credentials"), wants("ldap") || wants("oidc")) {
         (true, false) => all(true).await?.value(),
         (false, true) => {
@@ -106,7 +106,7 @@ fn ids(users: &Value) -> impl Iterator<Item = &str> {
     users.filter_map(|user| user["id"].as_str())
 }
 
-/// The user whom the input names, or else the caller.
+/// The user whom the input names, or otherwise the caller.
 async fn whose(caller: &Caller, input: &Value) -> Result<String, Failure> {
     match &input["userId"] {
         Value::Null => Ok(caller.user_id().await?.to_owned()),
@@ -137,7 +137,7 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
     for key in ["ddgBangs", "enableRightClickOnWidgets"] {
         preferences[key] = kept(&extras, key);
     }
-    // Portico has no such preferences: they are there once a client has chosen them.
+    // Portico has no such preferences: they exist once a client has set them.
     for key in ["byteUnitSystem", "headerPreferences"] {
         if let Some(value) = extras.get(key) {
             preferences[key] = value.clone();
@@ -257,7 +257,7 @@ async fn reset_tours(caller: &Caller) -> Outcome {
     change(caller, caller.user_id().await?, &tours).await
 }
 
-/// Changes what is only kept about a user.
+/// Changes a user's extras.
 async fn change(caller: &Caller, id: &str, changes: &[(&str, bool)]) -> Outcome {
     let changes = changes
         .iter()

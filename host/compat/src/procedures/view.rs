@@ -1,8 +1,8 @@
-//! A board as Homarr shows it: what Portico has of it, and what is kept beside it.
+//! A board as Homarr shows it: Portico's board, and the extras that are stored with it.
 //!
 //! Invariants:
-//! - Portico's board says which apps it has. An item that is kept beside it for an app that is no longer there is
-//!   left out, and one that Portico has beyond those gets a place.
+//! - Portico's board says which apps it has. An item of the extras for an app that is no longer there is left out, and
+//!   an item that only Portico has gets a place.
 //! - What a client has saved reads back as it was.
 
 use std::collections::{HashSet, VecDeque};
@@ -23,16 +23,16 @@ const MOST: usize = 1000;
 pub(super) struct View {
     /// Portico's: `{id, name, isPublic, creatorId, items}`.
     pub board: Value,
-    /// What is kept beside it: `{sections?, layouts?, items?, settings?}`.
+    /// The extras: `{sections?, layouts?, items?, settings?}`.
     pub extras: Map<String, Value>,
-    /// Which state of both this is, or an older one.
+    /// The version of both, or an older one.
     pub version: Value,
 }
 
 impl View {
     /// A board that the caller may view.
     pub async fn load(caller: &Caller, id: &str) -> Result<Self, Failure> {
-        // The version comes first: if the board changes between the two, it cannot be saved with that version.
+        // The version is read first: if the board changes between the two reads, it cannot be saved with that version.
         let kept = extras::of_board(caller, id).await?;
         let board = caller.query("board.byId", json!({ "id": id })).await?.value();
         Ok(Self {
@@ -60,14 +60,14 @@ impl View {
         self.board["id"].as_str().unwrap_or_default()
     }
 
-    /// The objects of a list that is kept.
+    /// The objects of a list in the extras.
     fn kept(&self, key: &str) -> Vec<Value> {
         let kept = self.extras.get(key).and_then(Value::as_array);
         let kept = kept.into_iter().flatten();
         kept.filter(|one| one.is_object()).cloned().collect()
     }
 
-    /// At least one.
+    /// The layouts: at least one.
     pub fn layouts(&self) -> Vec<Value> {
         let mut kept = self.kept(LAYOUTS);
         if kept.is_empty() {
@@ -77,7 +77,7 @@ impl View {
         kept
     }
 
-    /// At least one, and one without a name.
+    /// The sections: at least one, and one without a name.
     pub fn sections(&self) -> Vec<Value> {
         let mut kept = self.kept(SECTIONS);
         if !kept.iter().any(|section| section["kind"] == "empty") {
@@ -87,7 +87,7 @@ impl View {
         kept
     }
 
-    /// The items of clients and those that Portico has beyond them.
+    /// The items of clients, and those that only Portico has.
     pub fn items(&self) -> Vec<Value> {
         let own = self.board["items"].as_array().cloned().unwrap_or_default();
         let (apps, bookmarks): (Vec<Value>, Vec<Value>) =
@@ -144,7 +144,7 @@ impl View {
             .collect()
     }
 
-    /// As `board.getBoardByName` answers it, but for the creator.
+    /// As `board.getBoardByName` returns it, except for the creator.
     pub fn whole(&self) -> Value {
         let mut whole = json!({
             "id": self.board["id"],
@@ -163,7 +163,7 @@ impl View {
         whole
     }
 
-    /// Replaces sections and items by those of `board.saveBoard`.
+    /// Replaces sections and items with those of `board.saveBoard`.
     pub fn replace(&mut self, input: &Value) -> Result<(), Failure> {
         let sections = objects(input, "sections")?;
         let mut items = Vec::new();
@@ -198,7 +198,7 @@ impl View {
         Ok(())
     }
 
-    /// Replaces the layouts. Places in a layout that is gone go with it.
+    /// Replaces the layouts. Places in a removed layout are removed with it.
     pub fn replace_layouts(&mut self, input: &Value) -> Result<(), Failure> {
         let layouts = objects(input, "layouts")?;
         for layout in &layouts {
@@ -218,7 +218,7 @@ impl View {
         Ok(())
     }
 
-    /// Adds an item at the next free place. Answers its id.
+    /// Adds an item at the next free place. Returns its id.
     pub fn add(&mut self, kind: &str, input: &Value) -> Result<String, Failure> {
         let options = match &input["options"] {
             Value::Null => json!({}),
@@ -239,7 +239,7 @@ impl View {
         Ok(id)
     }
 
-    /// Sets the items: all of them beside the board, and those with apps as Portico's own, too.
+    /// Sets the items: all of them in the extras, and those with apps also as Portico's own.
     fn set_items(&mut self, items: Vec<Value>) {
         let own: Vec<_> = items
             .iter()
@@ -303,7 +303,7 @@ impl Places {
         }
     }
 
-    /// One in every layout.
+    /// A place in every layout.
     fn next(&mut self) -> Value {
         let given = self.given;
         self.given += 1;
