@@ -17,12 +17,12 @@ const MOST_ENTRIES: u16 = 64;
 /// The most bytes of `metadata.json`.
 const MOST_METADATA: u64 = 64 << 10;
 
-/// What ends every ZIP: its signature, and how long it is without a comment.
+/// The end of every ZIP: its signature, and its length without a comment.
 const END: [u8; 4] = *b"PK\x05\x06";
 const END_LENGTH: usize = 22;
-/// How long a comment can be.
+/// The longest comment.
 const MOST_COMMENT: u64 = 65_535;
-/// What stands before the end if there are more entries or bytes than the end can count.
+/// What precedes the end if there are more entries or bytes than the end can count.
 const LARGE_END: [u8; 4] = *b"PK\x06\x07";
 const LARGE_END_LENGTH: usize = 20;
 
@@ -32,7 +32,7 @@ struct Metadata {
     db_dialect: Option<String>,
 }
 
-/// Writes the database of an archive into a file. Answers how many bytes it has.
+/// Writes the database of an archive into a file. Returns its number of bytes.
 pub fn extract(archive: &Path, into: &mut File) -> anyhow::Result<u64> {
     let mut file = File::open(archive)?;
     check_end(&mut file)?;
@@ -83,7 +83,7 @@ fn check_end(file: &mut File) -> anyhow::Result<()> {
     let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     ensure!(!ends.is_empty(), "the ZIP is not complete: it has no end");
     for at in ends {
-        // Whichever of them the archive is read by: none may count many.
+        // The archive may be read by any of them, so none may count many entries.
         let count = bytes
             .get(at + 10..at + 12)
             .map(|two| u16::from_le_bytes([two[0], two[1]]));

@@ -1,5 +1,5 @@
-//! A board of Homarr as one of Portico: a list of apps and bookmarks, and what is kept beside it for clients of
-//! Homarr ([`portico_storage::extras`]).
+//! A board of Homarr as one of Portico: a list of apps and bookmarks, and its extras for clients of Homarr
+//! ([`portico_storage::extras`]).
 
 use portico_storage::extras::{ITEMS, LAYOUTS, SECTIONS, SETTINGS};
 use portico_storage::{BoardItem, BoardSummary, ExtrasOf, Shares};
@@ -12,24 +12,24 @@ use crate::report::{Kind, Report, What, counted};
 pub struct Board {
     /// Its fields.
     pub board: BoardSummary,
-    /// What stands on it, in order.
+    /// What is on it, in order.
     pub items: Vec<Item>,
     /// Whom it is shared with.
     pub shares: Shares,
-    /// Its layouts, as they are kept.
+    /// Its layouts, as stored in the extras.
     pub layouts: Vec<Value>,
-    /// Its sections, as they are kept.
+    /// Its sections, as stored in the extras.
     pub sections: Vec<Value>,
     /// Those of its looks that are not Homarr's defaults.
     pub looks: Map<String, Value>,
 }
 
-/// What stands on a board.
+/// Something on a board.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// As it is kept. Which apps it has is in `shown`, if there is one.
+    /// As stored in the extras. Which apps it has is in `shown`, if that is set.
     pub kept: Value,
-    /// As Portico shows it; none for widgets that Portico does not have.
+    /// As Portico shows it; `None` for widgets that Portico does not have.
     pub shown: Option<BoardItem>,
 }
 
@@ -39,8 +39,8 @@ impl Board {
         self.items.iter().filter_map(|item| item.shown.clone()).collect()
     }
 
-    /// Changes the apps of the items: `apps` answers the apps instead of these. Answers how many apps were removed.
-    /// An item whose only app is removed is removed, too.
+    /// Changes the apps of the items: `apps` returns the apps that replace these. Returns how many apps were removed.
+    /// An item whose only app is removed is removed too.
     pub fn change_apps(&mut self, apps: impl Fn(Vec<String>) -> Vec<String>) -> usize {
         let mut removed = 0;
         self.items.retain_mut(|item| match &mut item.shown {
@@ -65,7 +65,7 @@ impl Board {
         removed
     }
 
-    /// The text that is kept beside it, if there is anything to keep.
+    /// The text of its extras, if there are any.
     pub fn extras(&self, report: &mut Report) -> Option<String> {
         if self.items.is_empty()
             && self.layouts.is_empty()

@@ -1,4 +1,4 @@
-//! Homarr's boards as Portico's: a list of apps and bookmarks, with grid, widgets and looks kept beside it.
+//! Converts Homarr's boards to Portico's: a list of apps and bookmarks, with grid, widgets and looks as extras.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -54,7 +54,7 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
     boards
 }
 
-/// What Homarr has wrapped as superjson; an object in any case.
+/// What Homarr has wrapped as superjson; always an object.
 fn unwrapped(superjson: &str) -> Map<String, Value> {
     let mut value: Value = serde_json::from_str(superjson).unwrap_or_default();
     match value.get_mut("json").map(Value::take) {
@@ -163,7 +163,7 @@ fn items_of(
     kept
 }
 
-/// What stands where.
+/// What is at which place.
 struct Grids<'a> {
     layouts: HashMap<&'a str, Vec<&'a homarr::Layout>>,
     sections: HashMap<&'a str, Vec<&'a Section>>,
@@ -240,7 +240,7 @@ impl<'a> Grids<'a> {
         kept
     }
 
-    /// An item as it is kept.
+    /// An item as it is stored in the extras.
     fn kept(&self, item: &Item, options: Map<String, Value>) -> Value {
         let places = self.items.get(&item.id[..]).into_iter().flatten();
         let places = places.map(|place| {
@@ -254,7 +254,7 @@ impl<'a> Grids<'a> {
         kept
     }
 
-    /// Says what Portico itself does not show of a board.
+    /// Notes what Portico itself does not show of a board.
     fn note(&self, board: &homarr::Board, report: &mut Report) {
         let layouts = self.layouts.get(&board.id[..]).map_or(0, Vec::len);
         let mut lost = vec![format!(

@@ -1,4 +1,4 @@
-//! Homarr's records as Portico's, and what gets lost.
+//! Converts Homarr's records to Portico's, and notes what is lost.
 //!
 //! Rules about the texts of users, apps, groups, search engines and boards are not checked here: Portico's own
 //! procedures check them (`document.rs`).
@@ -23,11 +23,11 @@ const EVERYONE: &str = "everyone";
 pub struct Surroundings {
     /// The time.
     pub now: Timestamp,
-    /// The issuer of OpenID Connect that Portico signs users in with.
+    /// The issuer of OpenID Connect with which Portico signs users in.
     pub issuer: Option<String>,
 }
 
-/// Converts everything that comes along, and notes what does not.
+/// Converts everything that is imported, and notes what is not.
 pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Dashboard {
     let mut new_names = HashSet::new();
     let mut dashboard = Dashboard {
@@ -207,8 +207,7 @@ fn password_hash(user: &homarr::User, provider: Provider, name: &str, report: &m
     hash.cloned()
 }
 
-/// Whether a text has the form of a hash of bcrypt that Portico checks: `$2b$10$`, 22 characters of salt, 31 of
-/// hash.
+/// Whether a text has the form of a bcrypt hash that Portico can check: `$2b$10$`, 22 characters of salt, 31 of hash.
 fn is_bcrypt(text: &str) -> bool {
     let bytes = text.as_bytes();
     let prefix = ["$2a$", "$2b$", "$2y$"]
@@ -270,8 +269,8 @@ fn subjects<'a>(
     subjects
 }
 
-/// The home boards that Homarr shows, in its order: the user's own, that of the first group, that of
-/// `everyone`, the server's. In Portico only users have some.
+/// The home boards that Homarr shows, in its order: the user's own, that of the first group, that of `everyone`, the
+/// server's. In Portico only users have home boards.
 struct Homes<'a> {
     /// By position, `everyone` last.
     groups: Vec<&'a homarr::Group>,

@@ -1,4 +1,4 @@
-//! What comes along from Homarr, as records of Portico. They keep Homarr's ids.
+//! What is imported from Homarr, as records of Portico. They keep Homarr's ids.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -31,7 +31,7 @@ pub struct Dashboard {
     pub keys: Vec<Key>,
     /// Invites.
     pub invites: Vec<Invite>,
-    /// The records whose names are not Homarr's, because those were missing, taken or broke a rule.
+    /// The records whose names are not Homarr's, because Homarr's names were missing or taken, or broke a rule.
     pub new_names: HashSet<(Kind, String)>,
 }
 
@@ -50,15 +50,15 @@ pub struct User {
     pub user: portico_model::User,
     /// The colour scheme.
     pub color_scheme: ColorScheme,
-    /// The hash of bcrypt.
+    /// The bcrypt hash.
     pub password_hash: Option<String>,
     /// Who the user is at identity providers.
     pub subjects: Vec<ProviderSubject>,
-    /// The preferences that Portico only keeps for clients of Homarr, where they are not the defaults.
+    /// The preferences that Portico stores only for clients of Homarr, if they differ from the defaults.
     pub preferences: Map<String, Value>,
 }
 
-/// An API key, whose secret is known by its hash only.
+/// An API key, of whose secret only the hash is known.
 #[derive(Clone, Debug)]
 pub struct Key {
     pub id: String,
@@ -67,7 +67,7 @@ pub struct Key {
     pub hash: String,
 }
 
-/// An invite that is still good.
+/// An invite that is still valid.
 #[derive(Clone, Debug)]
 pub struct Invite {
     pub id: String,
@@ -77,8 +77,8 @@ pub struct Invite {
 }
 
 impl Dashboard {
-    /// Removes references to records that are not in it, and keys of users who are not in it, and notes each loss.
-    /// An item of a board whose app is gone goes with it.
+    /// Removes references to records that are not in it, and keys of users who are not in it, and notes each loss. If
+    /// the app of a board's item is gone, the item is removed too.
     pub fn drop_dangling(&mut self, report: &mut Report) {
         let groups: HashMap<&str, &str> = self
             .groups
@@ -154,8 +154,7 @@ impl Dashboard {
         }
     }
 
-    /// Every name whose key is needed to compare it, and the beginnings of those that are too long for a number
-    /// behind them.
+    /// Every name whose key is needed to compare it, and the beginnings of names that are too long to get a number.
     pub fn names(&self) -> Vec<String> {
         let plain = self.groups.iter().map(|group| &group.name);
         let plain = plain.chain(self.boards.iter().map(|board| &board.board.name));
@@ -202,7 +201,7 @@ fn drop_memberships(
     }
 }
 
-/// Removes a reference to an unknown record, and says whether it was one.
+/// Removes a reference to an unknown record. Returns whether it was one.
 fn drop_unknown(reference: &mut Option<String>, is_known: impl Fn(&String) -> bool) -> bool {
     reference.take_if(|id| !is_known(id)).is_some()
 }

@@ -1,8 +1,8 @@
-//! The records as a document of `state.apply`, whose rules are those of Portico's own procedures; and the repair
-//! of what breaks them.
+//! Writes the records as a document of `state.apply`, which has the rules of Portico's own procedures, and repairs what
+//! breaks them.
 //!
-//! The caller applies the document to an empty dashboard in memory. Each refusal names places in the document;
-//! what stands there is repaired, or left out if it was repaired before. This ends: every round repairs a field
+//! The caller applies the document to an empty dashboard in memory. Each refusal names places in the document; what is
+//! there is repaired, or left out if it has already been repaired. This terminates, because every round repairs a field
 //! or leaves out a record.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -25,8 +25,8 @@ pub struct Repair {
     done: HashSet<(Kind, String, String)>,
 }
 
-/// The document with these records, in the same order, and an administrator at the end of the groups and users.
-/// Boards have no items and no references: those were resolved by ids.
+/// The document with these records, in the same order, and an administrator at the end of the groups and users. Boards
+/// have no items and no references, because those were resolved by ids.
 pub fn document(dashboard: &Dashboard) -> Value {
     let administrator = unused_name(dashboard);
     let mut groups: Vec<Value> = dashboard
@@ -54,7 +54,7 @@ pub fn document(dashboard: &Dashboard) -> Value {
         let mut fields = Map::new();
         fields.insert("id".into(), app.id.clone().into());
         fields.insert("name".into(), app.name.clone().into());
-        // Without an icon it gets the default one.
+        // Without an icon, it gets the default one.
         if !app.icon_url.trim().is_empty() {
             fields.insert("iconUrl".into(), app.icon_url.clone().into());
         }
@@ -101,8 +101,8 @@ fn unused_name(dashboard: &Dashboard) -> String {
     name
 }
 
-/// Gives records of one kind different names, as Portico wants them. `keys` is how names are compared. A record that
-/// cannot have another name is left out.
+/// Gives records of one kind different names, as Portico requires. `keys` says how names are compared. A record that
+/// cannot get another name is left out.
 pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Report) {
     let mut unique = Unique {
         keys,
@@ -135,13 +135,13 @@ pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Re
 struct Unique<'a> {
     keys: &'a Keys,
     used: HashSet<(Kind, Option<Provider>, String)>,
-    /// The records that have another name now.
+    /// The records that now have another name.
     new: &'a mut HashSet<(Kind, String)>,
     report: &'a mut Report,
 }
 
 impl Unique<'_> {
-    /// Gives a record another name if its own is used. False if there is none.
+    /// Gives a record another name if its own is taken. Returns false if there is no other name.
     fn keep(&mut self, kind: Kind, provider: Option<Provider>, id: &str, name: &mut String) -> bool {
         if self.used.insert((kind, provider, names::key(self.keys, name))) {
             return true;
@@ -172,7 +172,7 @@ impl Unique<'_> {
 }
 
 impl Repair {
-    /// Repairs what these issues of the document are about.
+    /// Repairs the parts of the document that these issues name.
     pub fn repair(
         &mut self,
         dashboard: &mut Dashboard,
@@ -199,7 +199,7 @@ impl Repair {
                     .or_insert(why);
             }
         }
-        // From the end, so that the positions before stay.
+        // From the end, so that earlier positions stay valid.
         for (group, number) in permissions.into_iter().rev() {
             let group = dashboard.groups.get_mut(group).context("no such group")?;
             let permission = group.permissions.remove(number);
@@ -219,7 +219,7 @@ impl Repair {
         Ok(())
     }
 
-    /// Changes a field so that it may keep the rule. False if there is no way to.
+    /// Changes a field so that it may satisfy the rule. Returns false if that is impossible.
     fn repair_field(
         &self,
         dashboard: &mut Dashboard,
@@ -357,7 +357,7 @@ fn unexpected(issue: &Issue) -> String {
     )
 }
 
-/// The id of the record at this place; none if there is no such record.
+/// The id of the record at this place; `None` if there is no such record.
 fn id_at(dashboard: &Dashboard, place: &Place) -> Option<String> {
     let index = place.index;
     match place.kind {
@@ -388,7 +388,7 @@ fn name_of(dashboard: &mut Dashboard, kind: Kind, index: usize) -> &mut String {
     }
 }
 
-/// Removes a record of a kind that a document has, and gives its id and its name.
+/// Removes a record of a kind that a document has, and returns its id and its name.
 fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> (String, String) {
     match kind {
         Kind::Group => {
@@ -414,7 +414,7 @@ fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> (String, Strin
     }
 }
 
-/// The name without characters that a name may not have, as long as one may be.
+/// The name without characters that a name may not have, cut to the longest length.
 fn fitting_name(name: &str, least: usize, most: usize) -> String {
     let visible: String = name.chars().filter(|letter| is_visible(*letter)).collect();
     let mut name: String = visible.trim().chars().take(most).collect();
@@ -432,7 +432,7 @@ fn fitting_description(text: &str) -> String {
     kept.take(MOST_OF_A_DESCRIPTION).collect()
 }
 
-/// Whether a character is none that controls something, or that a person cannot see in a name.
+/// Whether a character is visible in a name, and not a control character.
 fn is_visible(letter: char) -> bool {
     !letter.is_control()
         && !matches!(
@@ -442,7 +442,7 @@ fn is_visible(letter: char) -> bool {
         )
 }
 
-/// Refuses to go on after this many rounds: each time Portico lists some of the broken rules.
+/// Refuses to continue after this many rounds: each time Portico lists some of the broken rules.
 pub fn check_rounds(rounds: usize) -> anyhow::Result<()> {
     const MOST_ROUNDS: usize = 500;
     if rounds > MOST_ROUNDS {

@@ -1,4 +1,4 @@
-//! What becomes of the records of an import: each is new, there already, or taken for one that is there.
+//! What happens to the records of an import: each is new, already there, or joined with one that is there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
@@ -10,16 +10,16 @@ use crate::names::{self, Keys};
 use crate::present::Present;
 use crate::report::Kind;
 
-/// What becomes of a record.
+/// What happens to a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is created.
     New,
-    /// It is there under its id.
+    /// It is already there under its id.
     Present,
-    /// It is taken for this one.
+    /// It is joined with this one.
     Joined(String),
-    /// It does not come along, for this reason.
+    /// It is not imported, for this reason.
     LeftOut(&'static str),
 }
 
@@ -35,7 +35,7 @@ const UNKNOWN_PERSON: &str = "a user of this name is here and belongs to a perso
 const NO_OTHER_NAME: &str = "its name is here that of another user, and the user cannot have another one: at the \
                              first sign-in, the name says who the user is";
 
-/// What becomes of the records of a kind.
+/// What happens to the records of a kind.
 #[derive(Debug, Default)]
 pub struct Fates {
     by_id: HashMap<String, Fate>,
@@ -87,18 +87,18 @@ impl Fates {
     }
 }
 
-/// A record as it is looked for.
+/// A record as it is looked up.
 struct Imported<'a, K> {
     id: &'a str,
     key: K,
-    /// Whether the name is Homarr's. One that the import has made says nothing about who the record is.
+    /// Whether the name is Homarr's. A name that the import has made says nothing about the record's identity.
     is_own_name: bool,
 }
 
 /// The fates of records, where these are there already, each with its id and the key of its name.
 ///
-/// A record that is there and in Homarr's database as well came with an earlier import: another one of Homarr's is
-/// never taken for it, whatever their names are now.
+/// A record that is there and also in Homarr's database came with an earlier import. Another record of Homarr's is
+/// never joined with it, whatever their names are now.
 fn fates<'a, K: Hash + Eq>(
     imported: Vec<Imported<'a, K>>,
     there: impl Iterator<Item = (&'a str, K)>,
@@ -108,7 +108,7 @@ fn fates<'a, K: Hash + Eq>(
     let mut by_key: HashMap<K, &str> = HashMap::new();
     for (id, key) in there {
         present.insert(id);
-        // Names of apps are not unique: one that can be joined comes first.
+        // Names of apps are not unique: an app that can be joined comes first.
         let named = by_key.entry(key).or_insert(id);
         if ids.contains(*named) {
             *named = id;
@@ -138,7 +138,7 @@ pub struct All {
     pub users: Fates,
     pub apps: Fates,
     pub engines: Fates,
-    /// The search engines whose short is taken.
+    /// The search engines whose short name is taken.
     pub shorts: Taken,
     pub boards: Fates,
 }
@@ -188,7 +188,7 @@ fn there(records: &[(String, String)]) -> impl Iterator<Item = (&str, String)> {
     records.iter().map(|(id, key)| (&id[..], key.clone()))
 }
 
-/// Search engines are found by their names, and then by their shorts.
+/// Search engines are found by their names, and then by their short names.
 fn engines(dashboard: &Dashboard, present: &Present, keys: &Keys) -> (Fates, Taken) {
     let engines = &dashboard.search_engines;
     let names = engines.iter().map(|engine| Imported {
@@ -265,12 +265,12 @@ fn users(dashboard: &Dashboard, present: &Present, keys: &Keys) -> Fates {
     fates
 }
 
-/// Whether the name is all that says who the user is at the identity provider.
+/// Whether only the name says who the user is at the identity provider.
 fn is_known_by_name(user: &User) -> bool {
     user.user.provider != Provider::Credentials && user.subjects.is_empty()
 }
 
-/// Names of apps are not unique: an app of Portico is taken for one of Homarr's only.
+/// Names of apps are not unique, so an app of Portico is joined with only one of Homarr's.
 fn join_each_app_once(dashboard: &Dashboard, present: &Present, fates: &mut Fates) {
     let ids: HashSet<&String> = dashboard.apps.iter().map(|app| &app.id).collect();
     let key_of: HashMap<&String, &String> = present.apps.iter().map(|(id, key)| (id, key)).collect();

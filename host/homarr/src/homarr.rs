@@ -1,4 +1,4 @@
-//! The records of Homarr, as they stand in its tables.
+//! The records of Homarr, as they are in its tables.
 
 use serde_json::{Map, Value};
 
@@ -48,7 +48,7 @@ pub struct User {
     pub color_scheme: String,
     pub first_day_of_week: Option<i64>,
     pub ping_icons: bool,
-    /// Those that Portico only keeps, by their names in Homarr's interface. Older schemas have fewer.
+    /// Those that Portico stores but does not use, by their names in Homarr's interface. Older schemas have fewer.
     pub preferences: Map<String, Value>,
 }
 
@@ -95,7 +95,7 @@ pub struct Board {
     pub looks: Map<String, Value>,
 }
 
-/// Whom a board is shared with, and how far.
+/// With whom a board is shared, and with which rights.
 #[derive(Debug)]
 pub struct Share {
     pub board: String,
@@ -184,7 +184,7 @@ pub struct Invite {
 }
 
 impl Homarr {
-    /// A text in the settings of the server. They are kept as superjson, which wraps the value in `json`.
+    /// A text in the settings of the server. They are stored as superjson, which wraps the value in `json`.
     pub fn setting(&self, key: &str, field: &str) -> Option<String> {
         let (_, value) = self.settings.iter().find(|(name, _)| name == key)?;
         value["json"][field].as_str().map(str::to_owned)

@@ -1,11 +1,11 @@
-//! Which ids of Homarr's records Portico takes as they are.
+//! Which ids of Homarr's records Portico accepts as they are.
 
 use crate::report::{Kind, Report, shown};
 
-/// The id that Portico uses for the person at the machine.
+/// The id that Portico uses for the operator.
 const OPERATOR: &str = "operator";
 
-/// Whether Portico takes an id as it is; notes the record that has another one.
+/// Whether Portico accepts an id as it is. Notes the record if not.
 pub(crate) fn check_id(report: &mut Report, kind: Kind, id: &str, name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let fits = (1..=128).contains(&id.len()) && id.bytes().all(is_plain) && id != OPERATOR;

@@ -1,12 +1,12 @@
 //! Moves the data of Homarr to Portico: reads its database into plain records, and plans what an import writes.
 //!
 //! Invariants:
-//! - The database may come from anyone. Nothing in it runs, and everything that is read of it is bounded
+//! - The database may come from anyone. Nothing in it runs, and everything that is read from it is bounded
 //!   (`source.rs`, `archive.rs`, `rows.rs`).
-//! - Only schemas of Homarr that are known by commit are read (`schema.rs`).
-//! - What does not come along as it was has a note in the [`Report`].
-//! - Planning is pure. The caller has Portico's own procedures check the records (`document.rs`), and writes the
-//!   plan in one transaction.
+//! - Only schemas of Homarr whose commit is known are read (`schema.rs`).
+//! - What is not imported as it was has a note in the [`Report`].
+//! - Planning is pure. The caller lets Portico's own procedures check the records (`document.rs`), and writes the plan
+//!   in one transaction.
 
 mod archive;
 mod board;

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use anyhow::ensure;
 
-/// The largest database that is read, its log included. Those of people have some megabytes.
+/// The largest database that is read, including its log. Real ones have some megabytes.
 pub const MOST_BYTES: u64 = 512 << 20;
 
 /// What to do with the data of another edition.
@@ -16,7 +16,7 @@ pub(crate) fn other_edition(edition: &str) -> String {
     )
 }
 
-/// Copies at most this many bytes, and refuses more. Answers how many it copied.
+/// Copies at most this many bytes, and refuses more. Returns how many it copied.
 pub(crate) fn copy_bounded(from: &mut impl Read, into: &mut impl Write, most: u64) -> anyhow::Result<u64> {
     let copied = io::copy(&mut from.take(most + 1), into)?;
     ensure!(

@@ -1,11 +1,12 @@
-//! Which of the records are new in Portico, and what they refer to there.
+//! Finds out which records are new in Portico, and what they refer to there.
 //!
 //! Rules:
-//! - A record whose id is in Portico stays as it is there. So a second import changes nothing.
-//! - Else a record whose name is taken there is joined with that one, which stays as it is. Users are first looked
-//!   for by the person at the issuer, and never joined with a user who is or may be another person there.
-//! - If the one that has the name came with an earlier import under another id, the two are different: the new one
-//!   gets another name. So does one that was given its name by the import.
+//! - If a record's id is in Portico, the record there stays as it is. So a second import changes nothing.
+//! - Otherwise, if its name is taken in Portico, it is joined with the record that has the name, which stays as it is.
+//!   Users are first looked up by the person at the issuer, and never joined with a user who is or may be another
+//!   person there.
+//! - If the record with the name came with an earlier import under another id, the two are different, and the new one
+//!   gets another name. So does a record whose name the import itself has made.
 //! - A membership, a share and a key come along only if the import creates a record at one end of it, or joins the
 //!   user: what was removed in Portico since an earlier import does not come back.
 
@@ -28,7 +29,7 @@ pub struct Plan {
     pub memberships: Vec<(String, String)>,
 }
 
-/// Plans the import. `keys` holds the keys of [`Dashboard::names`]. Afterwards some records have new names.
+/// Plans the import. `keys` has the keys of [`Dashboard::names`]. Afterwards some records have new names.
 pub fn merge(mut dashboard: Dashboard, present: &Present, keys: &Keys, report: &mut Report) -> Plan {
     let mut merge = Merge(All::of(&dashboard, present, keys));
     merge.rename(&mut dashboard, present, Renaming { keys, report });
@@ -41,7 +42,7 @@ pub fn merge(mut dashboard: Dashboard, present: &Present, keys: &Keys, report: &
 struct Merge(All);
 
 impl Merge {
-    /// Gives new records whose names are taken other ones.
+    /// Gives new records other names if theirs are taken.
     fn rename(&mut self, dashboard: &mut Dashboard, present: &Present, mut renaming: Renaming<'_>) {
         let all = &mut self.0;
         let groups = dashboard.groups.iter_mut();
@@ -83,7 +84,7 @@ impl Merge {
         );
     }
 
-    /// Counts, and notes what collided.
+    /// Counts the records, and notes what collided.
     fn count(&self, dashboard: &Dashboard, report: &mut Report) {
         let all = &self.0;
         let groups = dashboard.groups.iter().map(|group| (&group.id, &group.name));
@@ -197,7 +198,7 @@ impl Merge {
             report.leave_out(kind, id, why);
             return false;
         }
-        // Of a user who was there before any import, an earlier import leaves no trace but other records.
+        // For a user who was there before any import, an earlier import leaves no trace except other records.
         if fate != Some(&Fate::New) && self.is_repeated() {
             let why = "records of this dashboard came along with an earlier import: it may have been deleted or used up since";
             report.leave_out(kind, id, why);
@@ -246,7 +247,7 @@ struct Renaming<'a> {
 }
 
 impl Renaming<'_> {
-    /// Gives the new records of a kind whose names are taken other ones. `here` are the keys of the names in Portico.
+    /// Gives the new records of a kind other names if theirs are taken. `here` are the keys of the names in Portico.
     fn rename(
         &mut self,
         kind: Kind,

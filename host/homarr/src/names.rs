@@ -1,7 +1,7 @@
 //! Names that no other record of a kind has.
 //!
-//! Names are compared by their keys, which the component computes for whole lists of names at once. A key is
-//! computed character by character: that of `name-2` is that of `name` with `-2` behind it.
+//! Names are compared by their keys, which the component computes for whole lists of names. A key is computed character
+//! by character: the key of `name-2` is the key of `name` followed by `-2`.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ const MOST_TRIED: usize = 100_000;
 
 /// The most characters of the names of groups, apps, search engines and boards.
 pub const MOST_OF_A_NAME: usize = 64;
-/// The fewest and the most of a username.
+/// The fewest and the most characters of a username.
 pub const USERNAME: (usize, usize) = (3, 255);
-/// The most of the short of a search engine.
+/// The most characters of a search engine's short name.
 pub const MOST_OF_A_SHORT: usize = 8;
 
-/// The keys of names, by name without white space around it.
+/// The keys of names, by trimmed name.
 pub type Keys = HashMap<String, String>;
 
 /// How a name is compared.
@@ -24,12 +24,12 @@ pub fn key(keys: &Keys, name: &str) -> String {
     keys.get(name).cloned().unwrap_or_else(|| name.to_owned())
 }
 
-/// How many characters are left free for a number, where a name may have this many.
+/// How many characters are left for a number, if a name may have this many.
 fn reserve(most: usize) -> usize {
     if most <= MOST_OF_A_SHORT { 3 } else { 8 }
 }
 
-/// As much of a name as leaves room for a number behind it.
+/// The beginning of a name, short enough to append a number.
 pub fn shortened(name: &str, most: usize) -> &str {
     let name = name.trim();
     match name.char_indices().nth(most - reserve(most)) {
@@ -38,8 +38,8 @@ pub fn shortened(name: &str, most: usize) -> &str {
     }
 }
 
-/// A name with a number behind it whose key is free. `take` says whether a key is, and takes it. None if there is
-/// no such name.
+/// A name followed by a number, whose key is free. `take` returns whether a key is free, and takes it. `None` if there
+/// is no such name.
 pub fn numbered(
     name: &str,
     most: usize,

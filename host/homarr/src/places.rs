@@ -1,18 +1,17 @@
-//! Boards of Homarr are grids, with a place for each item in each layout; Portico's are lists. The order of an
-//! item is the one in which a person reads the widest layout: sections from top to bottom, and in them line by
-//! line.
+//! Boards of Homarr are grids, with a place for each item in each layout; Portico's are lists. The items are in the
+//! order in which a person reads the widest layout: sections from top to bottom, and in them line by line.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::homarr::{Homarr, Item, Layout};
 
-/// How deep dynamic sections lie in each other. Items in deeper ones stand at the end of the board.
+/// How deep dynamic sections may be nested. Items in deeper ones come at the end of the board.
 const DEEPEST: usize = 16;
 
 /// A place: the line, and the column.
 type Place = (i64, i64);
 
-/// What stands in a section.
+/// What is in a section.
 #[derive(Clone, Copy)]
 enum Entry<'a> {
     Item(&'a Item),
@@ -73,7 +72,7 @@ pub fn items_in_order(homarr: &Homarr) -> HashMap<&str, Vec<&Item>> {
     for section in roots {
         walk.section(&section.id, 0);
         for item in walk.items.drain(..) {
-            // By the item's own board: a place may name a section of another one.
+            // Uses the item's own board, because a place may name a section of another one.
             ordered.entry(&item.board).or_default().push(item);
         }
     }
@@ -90,7 +89,7 @@ pub fn items_in_order(homarr: &Homarr) -> HashMap<&str, Vec<&Item>> {
 
 struct Walk<'s, 'a> {
     sections: &'s HashMap<&'a str, Vec<(Place, Entry<'a>)>>,
-    /// Items and sections, each of which stands in one place.
+    /// Items and sections, each of which has one place.
     seen: HashSet<&'a str>,
     items: Vec<&'a Item>,
 }

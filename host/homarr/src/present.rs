@@ -12,7 +12,7 @@ pub struct Present {
     pub groups: Vec<(String, String)>,
     /// Users: id, provider and name-key.
     pub users: Vec<(String, Provider, String)>,
-    /// The users that these people are.
+    /// The users who are these people at identity providers.
     pub subjects: BTreeMap<ProviderSubject, String>,
     /// The users of an issuer who are a person there.
     pub linked: HashSet<String>,

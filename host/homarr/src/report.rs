@@ -1,5 +1,5 @@
-//! What an import does: how many records of each kind, and a note for each thing that does not come along as
-//! it was.
+//! What an import does: how many records of each kind it creates, and a note for each thing that is not imported as it
+//! was.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 /// How much of a text a note shows.
 const MOST_SHOWN: usize = 80;
 
-/// The kinds of records that come along, in the order of the report.
+/// The kinds of records that are imported, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
@@ -35,30 +35,30 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum What {
-    /// A record comes along with a change, because it broke a rule.
+    /// A record is imported with a change, because it broke a rule.
     Repaired,
-    /// A part of a record does not come along.
+    /// A part of a record is not imported.
     Lost,
-    /// A record does not come along.
+    /// A record is not imported.
     LeftOut,
-    /// A record has the name of one that is here already.
+    /// A record has the name of a record that is already in Portico.
     Collided,
 }
 
-/// One thing that does not come along as it was.
+/// One thing that is not imported as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// The kind of the record.
     pub kind: Kind,
     /// The name of the record, or its id; empty if the note is about no single record.
     pub name: String,
-    /// What became of it.
+    /// What happened to it.
     pub what: What,
-    /// The same in words.
+    /// The same as text.
     pub text: String,
 }
 
-/// How many records of a kind there are, and what becomes of them.
+/// How many records of a kind there are, and what happens to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Count {
@@ -66,17 +66,17 @@ pub struct Count {
     pub found: u64,
     /// New in Portico.
     pub created: u64,
-    /// In Portico already, under their ids.
+    /// Already in Portico, under their ids.
     pub present: u64,
-    /// In Portico already under their names, and taken for the same.
+    /// Already in Portico under their names, and treated as the same.
     pub joined: u64,
     /// Not imported.
     pub left_out: u64,
     /// How many notes say that a record was changed.
     pub repaired: u64,
-    /// How many notes say that a part of a record does not come along.
+    /// How many notes say that a part of a record is not imported.
     pub lost: u64,
-    /// How many notes say that a record has the name of one that is here already.
+    /// How many notes say that a record has the name of a record that is already in Portico.
     pub collided: u64,
 }
 
@@ -139,7 +139,7 @@ impl Report {
         });
     }
 
-    /// Notes that a record does not come along, and counts it.
+    /// Notes that a record is not imported, and counts it.
     pub fn leave_out(&mut self, kind: Kind, name: &str, why: impl Into<String>) {
         self.count(kind).left_out += 1;
         self.note(kind, name, What::LeftOut, why);

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - Only tables and columns that are expected are read, and no index: nothing in the file computes a value.
-//! - A value of another type than Homarr writes ends the import. It would be a guess what it means.
+//! - A value of another type than Homarr writes ends the import, because its meaning would be a guess.
 //! - A table is read only after it is known to have few rows and little text.
 
 use anyhow::{Context, bail, ensure};
@@ -65,7 +65,7 @@ pub fn columns_of(connection: &Connection, table: &str) -> anyhow::Result<Vec<St
     })
 }
 
-/// How many rows a table has; none if there is no such table.
+/// How many rows a table has; `None` if there is no such table.
 pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<usize>> {
     if foreign::check_table(connection, table)?.is_none() {
         return Ok(None);
@@ -77,7 +77,7 @@ pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<usiz
     Ok(usize::try_from(count).ok())
 }
 
-/// Refuses a table that is too large. The lengths of values stand before them, so this reads no text.
+/// Refuses a table that is too large. The lengths of values precede them, so this reads no text.
 fn check_size(connection: &Connection, table: &str, columns: &[&str]) -> anyhow::Result<()> {
     let lengths: Vec<String> = columns
         .iter()
@@ -118,7 +118,7 @@ impl Row<'_, '_> {
         }
     }
 
-    /// A whole number. None if it is null, or a number with a fraction, which Homarr's first releases stored.
+    /// A whole number. `None` if it is null, or a number with a fraction, which Homarr's first releases stored.
     pub fn number(&self, column: usize) -> anyhow::Result<Option<i64>> {
         match self.row.get_ref(column)? {
             ValueRef::Null | ValueRef::Real(_) => Ok(None),
@@ -127,7 +127,7 @@ impl Row<'_, '_> {
         }
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub fn flag(&self, column: usize) -> anyhow::Result<bool> {
         Ok(self.number(column)? == Some(1))
     }

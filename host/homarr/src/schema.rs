@@ -1,9 +1,9 @@
 //! The schemas of Homarr that can be read.
 //!
-//! Homarr's migrator keeps a table `__drizzle_migrations` with the moment of each migration that the database
-//! has had. A database is accepted if these moments are exactly those of the first migrations in
-//! `packages/db/migrations/sqlite/meta/_journal.json`, up to one that is listed here. Its columns are checked
-//! when a table is read.
+//! Homarr's migrator has a table `__drizzle_migrations` with the moment of each migration of the database. A database
+//! is accepted if these moments are exactly those of the first migrations in
+//! `packages/db/migrations/sqlite/meta/_journal.json`, up to one that is listed here. Its columns are checked when a
+//! table is read.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use rusqlite::{Connection, types::ValueRef};
 pub struct Schema {
     /// The last migration.
     pub migration: &'static str,
-    /// The commit of github.com/homarr-labs/homarr that brought it.
+    /// The commit of github.com/homarr-labs/homarr that added it.
     pub commit: &'static str,
 }
 
@@ -66,8 +66,7 @@ const JOURNAL: [i64; 42] = [
     1_783_786_658_943,
 ];
 
-/// How many migrations the oldest schema has had that can be read: from then on, places of items are kept for each
-/// layout.
+/// The number of migrations of the oldest schema that can be read: from then on, items have a place in each layout.
 const OLDEST: usize = 31;
 
 /// The schemas with 31 to 42 migrations.

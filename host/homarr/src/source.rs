@@ -1,9 +1,9 @@
-//! The file that an administrator gives: what it is, and a private copy of the database in it.
+//! The file from an administrator: what it is, and a private copy of the database in it.
 //!
 //! Invariants:
-//! - The file itself is only read. What SQLite opens is a copy, readable for its owner only, which is removed
-//!   with its companions when it is dropped; a killed process leaves it to the next run.
-//! - No more than [`MOST_BYTES`] are read, or inflated.
+//! - The file itself is only read. What SQLite opens is a copy, readable only by its owner, which is removed with its
+//!   companion files when it is dropped; if the process is killed, the next run removes it.
+//! - At most [`MOST_BYTES`] are read or inflated.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -28,7 +28,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Looks at the beginning of a file, and refuses one that can be neither.
+    /// Looks at the beginning of a file, and refuses a file that can be neither.
     pub fn of(file: &Path) -> anyhow::Result<Self> {
         let metadata = fs::metadata(file)?;
         // Opening a pipe would wait for a writer.
@@ -94,7 +94,7 @@ impl DatabaseCopy {
         self.file.path()
     }
 
-    /// How many bytes it has, its log included.
+    /// How many bytes it has, including its log.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -122,7 +122,7 @@ impl DatabaseCopy {
         Ok(bytes)
     }
 
-    /// Refuses a copy that is no database, or is shorter than its header says.
+    /// Refuses a copy that is not a database, or is shorter than its header says.
     fn check_header(&mut self) -> anyhow::Result<()> {
         let mut header = [0; 100];
         let file = self.file.file();
@@ -144,7 +144,7 @@ impl DatabaseCopy {
 impl Drop for DatabaseCopy {
     fn drop(&mut self) {
         for suffix in ["-wal", "-shm", "-journal"] {
-            // The copy itself is removed next; what stays is removed by the next run.
+            // The copy itself is removed next. The next run removes what stays.
             let _ = fs::remove_file(self.companion(suffix));
         }
     }

@@ -38,7 +38,8 @@ const OTHERS: [(&str, &str); 10] = [
     ),
 ];
 
-/// The columns with preferences that Portico only keeps, and their names in Homarr's interface. All are yes or no.
+/// The columns with preferences that Portico stores but does not use, and their names in Homarr's interface. All are
+/// booleans.
 const PREFERENCES: [(&str, &str); 4] = [
     ("ddg_bangs", "ddgBangs"),
     ("enable_right_click_on_widgets", "enableRightClickOnWidgets"),
@@ -78,8 +79,8 @@ const LOOKS: [(&str, &str, Holds); 15] = [
 ];
 
 impl Homarr {
-    /// Reads the database of this file: a database of SQLite, or the ZIP of a backup. A copy of it is made in the
-    /// folder for as long as that takes.
+    /// Reads the database of this file: a database of SQLite, or the ZIP of a backup. While it is read, a copy of it is
+    /// in the folder.
     pub fn read(file: &Path, folder: &Path) -> anyhow::Result<Self> {
         let copy = DatabaseCopy::of(file, folder)?;
         let connection =

@@ -33,7 +33,7 @@ fn dashboard() -> (Dashboard, Report) {
     (dashboard, report)
 }
 
-/// The names as they are compared, in a simple way.
+/// The keys of names, computed in a simple way.
 fn keys(dashboard: &Dashboard) -> HashMap<String, String> {
     let names = dashboard.names().into_iter();
     names
@@ -149,7 +149,7 @@ fn an_issue_of_no_imported_record_ends_the_import() {
         ],
         message: "is taken".into(),
     };
-    // The administrator of the document stands after the groups.
+    // The administrator of the document comes after the groups.
     let groups = document(&dashboard)["groups"].as_array().unwrap().len();
     let refused = Repair::default().repair(&mut dashboard, &[at(groups - 1)], &mut report);
     assert!(refused.unwrap_err().to_string().contains("unexpected reason"));
@@ -188,7 +188,7 @@ fn a_record_is_found_by_id_then_by_person_then_by_name() {
         "{:?}",
         plan.memberships
     );
-    // Something came along before: a key that is not there was deleted since, for all that can be known.
+    // Something was imported before, so a key that is not there may have been deleted since.
     assert!(plan.new.keys.is_empty());
 }
 
