@@ -1,4 +1,4 @@
-//! Compresses the assets, and names each by its content: browsers keep them for a year.
+//! Compresses the assets, and names each by its content, because browsers cache them for a year.
 
 use std::{env, fmt::Write as _, fs, io::Write as _, path::Path};
 

@@ -1,7 +1,7 @@
 //! The API, called in process.
 //!
-//! Invariant: a call carries the headers and extensions of the request that a page answers. The API therefore
-//! identifies, authorises, throttles and records it like any request of that client.
+//! Invariant: a call carries the headers and extensions of the page's request. So the API identifies, authorises,
+//! throttles and records it like any request of that client.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -20,15 +20,15 @@ use portico_http::InProcess;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-/// Larger answers are read on a thread that serves no requests.
+/// Larger responses are read on a thread that serves no requests.
 const MOST_INLINE: usize = 256 << 10;
 
-/// The API as the sender of one request may use it.
+/// The API, with the rights of the sender of one request.
 pub(crate) struct Api {
     router: InProcess,
-    /// The cookies that the answers set.
+    /// The cookies that the responses set.
     cookies: Mutex<Vec<HeaderValue>>,
-    /// Whether the form of this request is an old one: nothing is changed then.
+    /// Whether the form of this request is an old one, which changes nothing.
     refuses_changes: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl Api {
         }
     }
 
-    /// From now on, changes are refused as those of an old form.
+    /// From now on, refuses changes as those of an old form.
     pub fn refuse_changes(&self) {
         self.refuses_changes.store(true, Relaxed);
     }
@@ -78,7 +78,7 @@ impl Api {
         self.mutate_text(procedure, input.to_string()).await
     }
 
-    /// Calls a mutation with an input that is JSON already.
+    /// Calls a mutation with an input that is already JSON.
     pub async fn mutate_text<T: DeserializeOwned + Send + 'static>(
         &self,
         procedure: &str,
@@ -108,12 +108,12 @@ impl Api {
             .body()
     }
 
-    /// The request as it came in, passed on whole: its answer is the API's.
+    /// Passes the whole request on as it came in, and returns the API's response.
     pub async fn pass(&self, method: Method, path_and_query: &str) -> Response {
         self.dispatch(method, path_and_query, None).await
     }
 
-    /// The cookies that the answers set so far.
+    /// The cookies that the responses have set so far.
     pub fn take_cookies(&self) -> Vec<HeaderValue> {
         std::mem::take(&mut *self.cookies.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -144,12 +144,12 @@ struct Answer(Bytes);
 
 impl Answer {
     fn body<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        // Routes without an answer have an empty body.
+        // Routes without a result have an empty body.
         let body = if self.0.is_empty() { b"null" } else { &*self.0 };
         serde_json::from_slice(body).map_err(ApiError::unreadable)
     }
 
-    /// Reads the answer of a procedure; a large one on a thread that serves no requests.
+    /// Reads the response of a procedure; a large one on a thread that serves no requests.
     async fn data<T: DeserializeOwned + Send + 'static>(self) -> Result<T, ApiError> {
         if self.0.len() <= MOST_INLINE {
             return self.read_data();
@@ -170,7 +170,7 @@ impl Answer {
         }
         let Envelope { result } =
             serde_json::from_slice::<Envelope<T>>(&self.0).map_err(ApiError::unreadable)?;
-        // A call without an answer has no `data`; only callers that take `Value` make such calls.
+        // A call without a result has no `data`; only callers that take `Value` make such calls.
         match result.data {
             Some(data) => Ok(data),
             None => serde_json::from_value(json!(null)).map_err(ApiError::unreadable),
@@ -186,9 +186,9 @@ pub(crate) struct ApiError {
     pub message: String,
     /// The broken rules of the input.
     pub issues: Vec<Issue>,
-    /// After how many seconds the same call may succeed.
+    /// The seconds after which the same call may succeed.
     pub retry_after: Option<u64>,
-    /// Whether the API was not asked, because the form was made for another session of this browser.
+    /// Whether the API was not called, because the form was made for another session of this browser.
     pub is_of_old_form: bool,
 }
 
@@ -225,12 +225,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "Not found")
     }
 
-    /// Whether the input broke a rule, or met something that is there already: the form is shown again.
+    /// Whether the input broke a rule, or collided with something that already exists: the form is shown again.
     pub fn is_of_input(&self) -> bool {
         matches!(self.status.as_u16(), 400 | 409 | 413)
     }
 
-    /// The error that a response of the API holds.
+    /// The error in a response of the API.
     pub async fn of(response: Response) -> Self {
         let (parts, body) = response.into_parts();
         match body.collect().await {

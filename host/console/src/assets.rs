@@ -1,4 +1,4 @@
-//! Style sheet, scripts and the site's icon, in the binary, compressed when it was built.
+//! Style sheet, scripts and the site's icon, in the binary, compressed at build time.
 
 use std::io::Read as _;
 
@@ -18,7 +18,7 @@ include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 /// A file of the console.
 pub(crate) struct Asset {
     name: &'static str,
-    /// Where it is served. The path holds the hash of the content.
+    /// Where it is served. The path contains the hash of the content.
     path: &'static str,
     content_type: &'static str,
     etag: &'static str,

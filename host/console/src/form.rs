@@ -1,13 +1,13 @@
 //! Forms: what was sent, and the token that shows that a page of the reader's session sent it.
 //!
-//! A form is what another site can make a browser send, so two things must hold. The headers must not name
-//! another site (the API checks that, too, because each call carries them). And the form must carry a token that is
-//! derived from a cookie of this browser, which no page can read, and from the session's own cookie. A form of
-//! another browser, of another session or of no session at all changes nothing. If the browser says that a page of this site
-//! sent it, the reader sees it again with a new token ([`Form::is_old`]); else it is refused.
+//! Another site can make a browser send a form, so there are two conditions. The headers must not name another site
+//! (the API checks that too, because each call carries them). And the form must carry a token that is derived from a
+//! cookie of this browser, which no page can read, and from the session's own cookie. A form of another browser, of
+//! another session or of no session at all changes nothing. If the browser says that a page of this site sent it, the
+//! reader sees it again with a new token ([`Form::is_old`]); otherwise it is refused.
 //!
-//! Pages are compressed, and may hold text of the sender's choice next to the token, so each page shows the token in
-//! another disguise: its length after compression tells nothing of it.
+//! Pages are compressed, and may contain text of the sender's choice next to the token. So each page shows the token in
+//! another encoding, and the compressed length reveals nothing about it.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(crate) const TOKEN: &str = "form-token";
 /// The largest form, in bytes: as large as the largest input of a procedure.
 pub(crate) const LARGEST: usize = 16 << 20;
 
-/// The same for people without a session: they sign in or register.
+/// The same for people without a session, who sign in or register.
 pub(crate) const LARGEST_OF_STRANGERS: usize = 64 << 10;
 
 /// The most fields in a form: items of a board, and what surrounds them.
@@ -41,7 +41,7 @@ const MOST_FIELDS: usize = 5_000;
 /// How long a form may take to arrive.
 const RECEIVE_TIME: Duration = Duration::from_secs(30);
 
-/// What forms of this browser and session must know.
+/// The secrets from which the tokens of this browser's and session's forms are made.
 pub(crate) struct FormSecret {
     secret: [u8; 32],
     /// The cookie to set, if the browser has none yet.
@@ -160,12 +160,12 @@ impl Form {
         Ok(form)
     }
 
-    /// Whether the form was made for another session of this browser: it may be shown again, and changes nothing.
+    /// Whether the form was made for another session of this browser: it may be shown again, but changes nothing.
     pub fn is_old(&self) -> bool {
         self.is_old
     }
 
-    /// Reads a form that may hold files.
+    /// Reads a form that may contain files.
     async fn read_parts(content_type: &str, bytes: Bytes) -> Result<Self, ApiError> {
         let broken = |_| bad("The form did not arrive whole");
         let boundary = multer::parse_boundary(content_type).map_err(broken)?;
@@ -188,7 +188,7 @@ impl Form {
         Ok(form)
     }
 
-    /// The content of a file; none if none was chosen.
+    /// The content of a file; `None` if no file was chosen.
     pub fn file(&self, name: &str) -> Option<&Bytes> {
         let mut files = self.files.iter();
         let found = files.find(|(field, content)| field == name && !content.is_empty());
@@ -211,12 +211,12 @@ impl Form {
         found.map_or("", |(_, value)| value)
     }
 
-    /// A field's text; none if it is empty.
+    /// A field's text; `None` if it is empty.
     pub fn optional(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.trim().is_empty())
     }
 
-    /// A text of several lines; none if it is empty. Browsers end the lines of forms with CR and LF.
+    /// A text of several lines; `None` if it is empty. Browsers end the lines of forms with CR and LF.
     pub fn lines(&self, name: &str) -> Option<String> {
         self.optional(name).map(|text| text.replace("\r\n", "\n"))
     }
@@ -241,8 +241,8 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// The problems that the API found. `fields` are the fields of the form: what the API says of others stands above
-    /// the form. `say` puts the API's words into the reader's language.
+    /// The problems that the API found. `fields` are the fields of the form: problems of other fields are shown above
+    /// the form. `say` translates the API's words into the reader's language.
     pub fn of(error: &ApiError, fields: &[&str], say: impl Fn(&str) -> String) -> Self {
         let mut problems = Self::default();
         for Issue { path, message } in &error.issues {

@@ -1,13 +1,12 @@
 //! The console: the pages that people see.
 //!
 //! Invariants:
-//! - The console is a client of Portico's API, in the same process: each page calls the API's router with the
-//!   headers of the request that it answers (`api.rs`). It reads and changes nothing in any other way, so that a
-//!   page shows exactly what its reader may read through the API.
+//! - The console is a client of Portico's API, in the same process: each page calls the API's router with the headers
+//!   of its own request (`api.rs`). The console reads and changes nothing in any other way, so a page shows exactly
+//!   what its reader may read through the API.
 //! - Every task works without JavaScript: pages are links and forms.
-//! - A form that changes something carries a token that only a page of the reader's session can hold
-//!   (`form.rs`).
-//! - Pages request nothing from other hosts, and run no script but the console's own (`respond.rs`).
+//! - A form that changes something carries a token that only a page of the reader's session can contain (`form.rs`).
+//! - Pages request nothing from other hosts, and run only the console's own scripts (`respond.rs`).
 
 mod api;
 mod assets;
@@ -32,7 +31,7 @@ pub struct ConsoleSettings {
     pub limits: HttpLimits,
     /// Where people reach it. With `https`, its cookies are for TLS only.
     pub public_url: Option<PublicUrl>,
-    /// What `portico apply` knows of documents of the desired state. None: documents are JSON.
+    /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
 
@@ -61,8 +60,8 @@ impl Console {
 
 /// The console's pages: `/`, `/sign-in`, `/apps` and so on. Requests for other paths need the API's router as the fallback.
 ///
-/// `api` is the router of `portico-http`; requests must carry what it expects of them (the peer's address as
-/// `ConnectInfo`, if it is to know addresses).
+/// `api` is the router of `portico-http`; requests must carry what it expects (the peer's address as `ConnectInfo`, if
+/// it is to know addresses).
 pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api,

@@ -1,4 +1,4 @@
-//! How pages are answered: headers, compression, redirects.
+//! How pages are sent: headers, compression, redirects.
 
 use std::io::Write as _;
 
@@ -11,8 +11,8 @@ use axum::{
 use flate2::{Compression, write::GzEncoder};
 use http_body_util::BodyExt;
 
-/// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed,
-/// and send forms to this host only.
+/// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed, and
+/// send forms only to this host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src \
                       'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -46,7 +46,7 @@ pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Respons
     }
 }
 
-/// After a change: the browser opens another page, so that reloading repeats nothing.
+/// The response after a change: the browser opens another page, so that a reload repeats nothing.
 pub(crate) fn see(path: &str) -> Response {
     let Ok(location) = HeaderValue::from_str(path) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();

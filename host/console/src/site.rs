@@ -1,4 +1,4 @@
-//! What the headers of a request say of the site that sent it, and of the address at which people reach this one.
+//! What the headers of a request say about the site that sent it, and about the address at which people reach this one.
 
 use axum::http::{HeaderMap, HeaderName, header};
 use portico_http::PublicUrl;
@@ -27,13 +27,13 @@ fn own_sender(headers: &HeaderMap) -> Option<&str> {
 pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
     match text(headers, HeaderName::from_static("sec-fetch-site")) {
         Some(site) => site == "same-origin",
-        // Browsers send it only where they trust the address, for example with TLS.
+        // Browsers send it only if they trust the address, for example with TLS.
         None => own_sender(headers).is_some(),
     }
 }
 
-/// Where people reach this site: the public URL, or else the host as the reader's browser knows it. (A proxy may speak
-/// TLS without this host knowing it: the `Origin` of a form tells.) Empty if the host's name is none.
+/// Where people reach this site: the public URL, or otherwise the host as the reader's browser knows it. (A proxy may
+/// speak TLS without this host knowing it; the `Origin` of a form shows that.) Empty if the host's name is invalid.
 pub(crate) fn origin(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> String {
     match (public_url, own_sender(headers), host(headers)) {
         (Some(public_url), _, _) => public_url.to_string(),

@@ -16,7 +16,7 @@ pub(crate) struct TimeElement {
 }
 
 impl TimeElement {
-    /// `moment` is as the API writes it; what is no moment is shown as nothing.
+    /// `moment` is as the API writes it; a text that is not a moment is not shown.
     pub fn new(moment: &str, language: Language) -> Self {
         let Ok(moment) = OffsetDateTime::parse(moment, &Rfc3339) else {
             return Self {
@@ -50,7 +50,7 @@ impl fmt::Display for TimeElement {
 /// Both texts are formatted numbers and names of months.
 impl askama::filters::HtmlSafe for TimeElement {}
 
-/// When something ends, as a form chose it by its fields `until` (a day) and `lasts`. The day counts if there is one.
+/// When something ends, from the fields `until` (a day) and `lasts` of a form. The day takes precedence.
 pub(crate) enum Expiry {
     At(String),
     Never,

@@ -1,4 +1,4 @@
-//! A visit: who reads a page, in which language and colours, and what the API is to them.
+//! A visit: who reads a page, in which language and colours, and their access to the API.
 
 use std::sync::Arc;
 
@@ -56,14 +56,14 @@ impl User {
         self.provider == "credentials"
     }
 
-    /// The picture, if it can be shown without asking another host for it.
+    /// The picture, if it can be shown without a request to another host.
     pub fn picture(&self) -> Option<&str> {
         self.image
             .as_deref()
             .filter(|image| image.starts_with("data:image/"))
     }
 
-    /// What stands in place of a picture.
+    /// What is shown instead of a picture.
     pub fn initial(&self) -> String {
         initial(&self.name)
     }
@@ -117,7 +117,7 @@ impl Visit {
         })
     }
 
-    /// A visit of which nothing is known, for the page that says what failed.
+    /// A visit about which nothing is known, for the page that says what failed.
     fn unknown(console: &Arc<Console>, parts: &Parts) -> Self {
         Self {
             api: Api::new(console.api.clone(), parts),
@@ -136,7 +136,7 @@ impl Visit {
         self.user.as_ref().ok_or_else(refusal)
     }
 
-    /// The signed-in user, if they have this permission. It spares people a form that the API would refuse.
+    /// The signed-in user, if they have this permission. This spares people a form that the API would refuse.
     pub fn permitted(&self, permission: &str) -> Result<&User, ApiError> {
         let user = self.user()?;
         if user.may(permission) {
@@ -151,8 +151,8 @@ impl Visit {
         self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
-    /// Reads the form of this request. One that was made for another session of this browser can be shown again, with
-    /// what was typed: the API is then asked for no change.
+    /// Reads the form of this request. A form that was made for another session of this browser can be shown again,
+    /// with what was typed; then no change is made through the API.
     pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
         let largest = match self.user {
@@ -293,7 +293,7 @@ impl Visit {
     }
 }
 
-/// A drawing, which says nothing that a word next to it does not say.
+/// A drawing, which says only what a word next to it also says.
 pub(crate) struct Glyph(&'static str);
 
 impl std::fmt::Display for Glyph {
@@ -378,7 +378,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// Marks an answer that is the API's own, and stays as it is.
+/// Marks a response that is the API's own and stays unchanged.
 #[derive(Clone)]
 pub(crate) struct Passed;
 
@@ -434,7 +434,7 @@ fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
     if error.status == StatusCode::UNAUTHORIZED {
         return see(&sign_in_path(visit, method));
     }
-    // A form in which nothing is typed: its page is opened again.
+    // A form without typed fields: its page is opened again.
     if error.is_of_old_form {
         return see(&format!("{}?note=form-old", visit.path()));
     }
@@ -462,8 +462,8 @@ fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
     response
 }
 
-/// Where a visitor without a session signs in. A page is opened again afterwards; a form was not sent, and its page
-/// is the one to return to.
+/// Where a visitor without a session signs in. A page is opened again afterwards. A form has had no effect, so people
+/// return to its page.
 fn sign_in_path(visit: &Visit, method: &Method) -> String {
     let here = if *method == Method::GET { &visit.here } else { "/" };
     let next = utf8_percent_encode(here, NON_ALPHANUMERIC);

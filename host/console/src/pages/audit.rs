@@ -105,7 +105,7 @@ impl Filter<'_> {
 struct AuditPage<'a> {
     v: &'a Visit,
     filter: Filter<'a>,
-    /// The users among whom the typed name does not decide.
+    /// The users to choose from, if the typed name is ambiguous.
     which: Vec<Found>,
     problem: String,
     rows: Vec<Row>,
@@ -119,7 +119,7 @@ impl AuditPage<'_> {
         &OUTCOMES
     }
 
-    /// The name of the user who did it; the id of one who is gone.
+    /// The name of the user who did it, or the id of a deleted user.
     fn actor<'s>(&'s self, id: &'s str) -> &'s str {
         self.names.get(id).map_or(id, String::as_str)
     }
@@ -175,7 +175,7 @@ async fn show(visit: Visitor, query: Query) -> Answer {
             input[field] = text.into();
         }
     }
-    // The last day counts whole.
+    // The whole last day counts.
     for (field, day, later) in [("from", filter.from, 0), ("until", filter.until, 1)] {
         match (day, day_start(day, later)) {
             ("", _) => {}
@@ -210,7 +210,7 @@ async fn show(visit: Visitor, query: Query) -> Answer {
     }))
 }
 
-/// The users whom a typed name can mean: the one who has exactly this name, else all who have it in theirs.
+/// The users whom a typed name can mean: the one who has exactly this name, otherwise all whose names contain it.
 async fn named(visit: &Visit, name: &str) -> Result<Vec<Found>, ApiError> {
     let mut found = find(&visit.api, name).await?;
     let exact = found

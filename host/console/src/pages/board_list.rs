@@ -11,7 +11,7 @@ use crate::{
     visit::{Query, Visit, Visitor},
 };
 
-/// The most boards among which other pages let people choose.
+/// The most boards that other pages offer for a choice.
 const MOST_LINKS: usize = 30;
 
 /// Boards on a page.
@@ -29,7 +29,7 @@ pub(super) struct BoardLinks {
 }
 
 impl BoardLinks {
-    /// The first boards, among them the one that is shown.
+    /// The first boards, including the one that is shown.
     pub fn of(mut boards: Vec<BoardLink>, shown: Option<&str>) -> Self {
         let are_more = boards.len() > MOST_LINKS;
         if are_more && let Some(place) = boards.iter().position(|board| Some(&*board.id) == shown) {

@@ -51,7 +51,7 @@ struct ListPage<'a> {
 #[template(path = "engines/edit.html")]
 struct EditPage<'a> {
     v: &'a Visit,
-    /// The path of the search engine that is changed; none for a new one.
+    /// The path of the search engine that is changed; `None` for a new one.
     engine: Option<String>,
     form: &'a Form,
     problems: Problems,

@@ -1,4 +1,4 @@
-//! Users whom other pages name or let people choose.
+//! Users whom other pages name or offer for a choice.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) struct Found {
     pub name: String,
 }
 
-/// The users with a text in their names; none for no text.
+/// The users with a text in their names; no users without a text.
 pub(super) async fn find(api: &Api, text: &str) -> Result<Vec<Found>, ApiError> {
     if text.is_empty() {
         return Ok(Vec::new());
@@ -26,7 +26,7 @@ pub(super) async fn find(api: &Api, text: &str) -> Result<Vec<Found>, ApiError> 
         .await
 }
 
-/// The names of the users of one page, by id. Users who are gone have none. The caller bounds the number of ids.
+/// The names of the users of one page, by id. Deleted users have no entry. The caller bounds the number of ids.
 pub(super) async fn names<'a>(
     api: &Api,
     ids: impl IntoIterator<Item = &'a str>,

@@ -25,7 +25,7 @@ use crate::{
 /// The most tiles on one page. With more apps, the page shows the first of them and a way to the others.
 const MOST_TILES: usize = 1_000;
 
-/// Apps on a page, where not all are on one: the largest page of the API.
+/// Apps on a page, if not all are on one: the largest page of the API.
 const PAGE: usize = 100;
 
 pub(super) fn routes() -> Router {
@@ -62,7 +62,7 @@ struct Board {
     items: Vec<Item>,
 }
 
-/// What stands under the search box.
+/// What is under the search box.
 enum Content {
     /// Boards, and for which screens each is: `both`, `wide` or `narrow`.
     Boards(Vec<(&'static str, Board)>),
@@ -76,12 +76,12 @@ struct HomePage<'a> {
     title: String,
     links: BoardLinks,
     engines: Vec<Engine>,
-    /// `_blank` where searches open in a new tab.
+    /// `_blank` if searches open in a new tab.
     target: &'static str,
     content: Content,
     /// What the apps were searched for.
     query: String,
-    /// How many apps there are; none for boards.
+    /// How many apps there are; `None` for boards.
     total: Option<usize>,
     /// Whether all of them are on this page, so that it can be filtered in the browser.
     is_whole: bool,
@@ -199,7 +199,7 @@ impl Preferences {
     }
 }
 
-/// The home boards that are there. One that was deleted, or that the user may no longer see, is left out.
+/// The existing home boards. A board that was deleted, or that the user may no longer see, is left out.
 async fn home_boards(
     api: &Api,
     ids: Vec<(&'static str, &str)>,
@@ -235,7 +235,7 @@ async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
     })
 }
 
-/// The apps with a text in their names: all of them if they fit on one page, else the page with this number.
+/// The apps with a text in their names: all of them if they fit on one page, otherwise the page with this number.
 async fn apps(api: &Api, text: &str, number: u32) -> Result<Apps, ApiError> {
     let input = json!({ "page": number, "pageSize": PAGE, "search": text });
     let apps: Apps = api.query("app.getPaginated", input).await?;

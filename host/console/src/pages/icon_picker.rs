@@ -20,7 +20,7 @@ use crate::{
 /// How many icons a search shows.
 const MOST_FOUND: usize = 24;
 
-/// The longest URL of an icon that can be shown before it is used, in bytes: the address of its preview holds it.
+/// The longest URL of an icon that can be shown before it is used, in bytes: the address of its preview contains it.
 const LONGEST_PREVIEWED: usize = 4096;
 
 pub(super) fn routes() -> Router {
@@ -51,12 +51,12 @@ pub(super) struct Picker {
     pub url: String,
     /// The name that was searched for.
     pub query: String,
-    /// The icons that were found; none before a search.
+    /// The icons that were found; `None` before a search.
     pub found: Option<Vec<Icon>>,
 }
 
 impl Picker {
-    /// The part of a form that is shown again. A search that was made is made again.
+    /// The part of a form that is shown again. Repeats its search.
     pub async fn of(api: &Api, form: &Form) -> Self {
         let query = form.text("icon-query").trim();
         Self {
@@ -74,18 +74,18 @@ impl Picker {
     }
 }
 
-/// Whether a form was sent to search for icons, and not to save.
+/// Whether a form was sent to search for icons rather than to save.
 pub(super) fn is_search(form: &Form) -> bool {
     presses_search(form, "icon-query", "find-icon")
 }
 
-/// The icon's URL in a form that was sent: a chosen result, or else what stands in the field.
+/// The icon's URL in a form that was sent: a chosen result, or otherwise the text of the field.
 pub(super) fn chosen(form: &Form) -> &str {
     form.optional("icon-choice")
         .unwrap_or_else(|| form.text("iconUrl"))
 }
 
-/// The address at which an icon is shown before an app has it; empty if there is none.
+/// The address at which an icon is shown before an app has it; empty if there is no such address.
 fn preview(icon_url: &str) -> String {
     let icon_url = icon_url.trim();
     let scheme = icon_url
@@ -105,7 +105,7 @@ fn preview(icon_url: &str) -> String {
     }
 }
 
-/// A failed search finds nothing: the form is of use without it.
+/// A failed search finds nothing, because the form is useful without it.
 async fn find(api: &Api, query: &str) -> Vec<Icon> {
     let input = json!({ "query": query, "limit": MOST_FOUND });
     api.query("icon.search", input).await.unwrap_or_default()

@@ -49,7 +49,7 @@ struct ListPage<'a> {
     v: &'a Visit,
     form: &'a Form,
     problems: Problems,
-    /// The link that was just made. It is shown here, and nowhere else.
+    /// The link that was just created. It is shown only here.
     link: Option<String>,
     invites: Vec<Invite>,
     total: usize,

@@ -48,13 +48,13 @@ pub(super) struct ApiKey {
 }
 
 impl ApiKey {
-    /// What people call it: its name, or else its id.
+    /// What people call it: its name, or otherwise its id.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.id)
     }
 }
 
-/// A key that was just made.
+/// A key that was just created.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewKey {
@@ -75,7 +75,7 @@ pub(super) fn wanted(visit: &Visit, form: &Form) -> Result<Value, ApiError> {
     Ok(input)
 }
 
-/// The refusal of a day that is none.
+/// The refusal of a day that does not exist.
 pub(super) fn unreadable_day(visit: &Visit) -> ApiError {
     let message = visit.t.keys.not_a_day;
     let mut error = ApiError::new(StatusCode::BAD_REQUEST, message);
@@ -97,7 +97,7 @@ struct ListPage<'a> {
 }
 
 impl ListPage<'_> {
-    /// The name of a key's user, or else the id.
+    /// The name of a key's user, or otherwise the id.
     fn user<'s>(&'s self, key: &'s ApiKey) -> &'s str {
         self.names.get(&key.user_id).unwrap_or(&key.user_id)
     }

@@ -1,5 +1,6 @@
 //! The pages: one file for each part of the console. Each handler reads what its page needs from the API, and returns
-//! the page; each form returns a redirect if the API took it, and else its own page again, with what was typed.
+//! the page; each form returns a redirect if the API accepted it, and otherwise its own page again, with what was
+//! typed.
 
 mod apps;
 mod audit;
@@ -57,7 +58,7 @@ fn segment(id: &str) -> String {
 }
 
 /// The button that Enter presses in a field: without it, that would be the first button of the form, whatever it does.
-/// Where a form also searches, Enter searches if the text to search for is a new one.
+/// If a form also searches, Enter searches if the text to search for is new.
 fn presses_search(form: &Form, field: &str, button: &str) -> bool {
     let shown = format!("{field}-shown");
     form.text("do") == button

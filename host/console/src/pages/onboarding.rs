@@ -15,7 +15,7 @@ pub(super) async fn is_open(api: &Api) -> Result<bool, ApiError> {
     Ok(step.current == "user")
 }
 
-/// Signs in; the answer of this visit sets the session's cookie.
+/// Signs in. The response of this visit sets the session's cookie.
 pub(super) async fn with_password(
     api: &Api,
     username: &str,

@@ -12,7 +12,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// `address` is that of the list, with a query string that ends in `?` or `&`.
+    /// `address` is the address of the list, with a query string that ends in `?` or `&`.
     pub fn new(address: &str, current: u32, size: usize, total: usize) -> Self {
         let last = u32::try_from(total.div_ceil(size).max(1)).unwrap_or(u32::MAX);
         let to = |page: u32| format!("{address}page={page}");
@@ -24,7 +24,7 @@ impl Pages {
         }
     }
 
-    /// A page out of a list that the API returns whole, and the links to its others.
+    /// One page of a list that the API returns as a whole, and the links to the other pages.
     pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
         let pages = Self::new(address, current, size, items.len());
         let start = (current as usize - 1).saturating_mul(size).min(items.len());

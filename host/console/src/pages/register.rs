@@ -1,4 +1,4 @@
-//! `/register?invite=…&token=…`: the link of an invite. The query holds the secret, because queries are not logged.
+//! `/register?invite=…&token=…`: the link of an invite. The query contains the secret, because queries are not logged.
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
@@ -50,7 +50,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
             Ok(()) => Ok(see("/")),
             Err(_) => Ok(see("/sign-in?note=registered")),
         },
-        // An invite that is used up or has expired is refused, too.
+        // An invite that is used up or has expired is refused too.
         Err(error) if error.is_of_input() || error.status == StatusCode::FORBIDDEN => {
             let problems = Problems::of(&error, &["username", "password", "email"], |text| visit.say(text));
             let again = RegisterPage {

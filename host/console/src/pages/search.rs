@@ -1,7 +1,7 @@
-//! `/search`: what was typed into the search box, where the page itself could not answer it.
+//! `/search`: what was typed into the search box, if the page itself could not handle it.
 //!
-//! `g cats` searches with the engine whose short name is `g`; a name of apps shows these; all else goes to the user's
-//! own search engine.
+//! `g cats` searches with the engine whose short name is `g`; a text in the names of apps shows these apps; everything
+//! else goes to the user's own search engine.
 
 use askama::Template;
 use axum::{Router, routing::get};
@@ -90,7 +90,7 @@ async fn search(visit: Visitor, query: Query) -> Answer {
     )))
 }
 
-/// A page that goes on to another host. A redirect would be part of the form, which may be sent to this host only.
+/// A page that goes on to another host. A redirect would be part of the form, which may be sent only to this host.
 fn open(visit: &Visit, address: String) -> axum::response::Response {
     page(&SearchPage { v: visit, address })
 }

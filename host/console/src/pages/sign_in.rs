@@ -151,7 +151,7 @@ struct Refused<'a> {
     message: String,
 }
 
-/// The routes of OpenID Connect are the API's. People who open them in a browser get a page where it refuses.
+/// The routes of OpenID Connect belong to the API. People who open them in a browser get a page if the API refuses.
 async fn oidc(visit: Visitor, request: Request) -> Answer {
     let (parts, _) = request.into_parts();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
@@ -176,10 +176,10 @@ async fn oidc(visit: Visitor, request: Request) -> Answer {
     ))
 }
 
-/// A path of this site as a browser reads it, or else the first page.
+/// A path of this site as a browser reads it, or otherwise the first page.
 fn own_path(next: &str) -> &str {
     let mut bytes = next.bytes();
-    // What is no page would be shown as one.
+    // Something that is not a page would be shown as one.
     let is_page = !["/api/", "/icons/", "/console/", "/state/export.json"]
         .iter()
         .any(|other| next.starts_with(other));

@@ -14,7 +14,7 @@ use crate::{
 /// Ids in one call, so that they fit into the head of a request.
 const IDS_AT_ONCE: usize = 500;
 
-/// Schemes that run text, or open what is no page.
+/// Schemes that run text, or open something that is not a page.
 const NOT_OPENED: [&str; 6] = ["javascript", "vbscript", "data", "blob", "about", "file"];
 
 /// A board, as lists of boards have it.
@@ -37,7 +37,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Where the app is; empty if it has no link, or none that may be opened.
+    /// Where the app is; empty if it has no link that may be opened.
     pub fn link(&self) -> &str {
         self.href
             .as_deref()
@@ -82,7 +82,7 @@ pub(crate) struct Apps {
     pub total: usize,
 }
 
-/// The apps with these ids, by id. Those that are gone, or that the caller does not see, are absent.
+/// The apps with these ids, by id. Apps that are deleted, or that the caller does not see, are absent.
 pub(crate) async fn by_ids(api: &Api, mut ids: Vec<&str>) -> Result<HashMap<String, App>, ApiError> {
     ids.sort_unstable();
     ids.dedup();
@@ -91,7 +91,7 @@ pub(crate) async fn by_ids(api: &Api, mut ids: Vec<&str>) -> Result<HashMap<Stri
     while let Some(ids) = rest.pop() {
         match api.query::<Vec<App>>("app.byIds", json!(ids)).await {
             Ok(apps) => found.extend(apps.into_iter().map(|app| (app.id.clone(), app))),
-            // Apps with large icons do not fit into one answer.
+            // Apps with large icons do not fit into one response.
             Err(error) if error.status.as_u16() == 409 && ids.len() > 1 => {
                 let (first, second) = ids.split_at(ids.len() / 2);
                 rest.extend([first, second]);
@@ -102,7 +102,7 @@ pub(crate) async fn by_ids(api: &Api, mut ids: Vec<&str>) -> Result<HashMap<Stri
     Ok(found)
 }
 
-/// Whether a stored URL is one that a link may have. (The component refuses others; this is a second lock.)
+/// Whether a stored URL may be used in a link. (The component refuses others; this is a second check.)
 pub(crate) fn may_be_opened(href: &str) -> bool {
     let plain: String = href
         .chars()

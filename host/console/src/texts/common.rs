@@ -112,7 +112,7 @@ texts! {
 }
 
 texts! {
-    /// Registering by an invite.
+    /// Registering with an invite.
     Register {
         title: "Create your account", "Konto anlegen";
         lead: "You were invited. Choose a name and a password.", "Sie wurden eingeladen. Wählen Sie Namen und Passwort.";
@@ -144,7 +144,7 @@ texts! {
 }
 
 impl Texts {
-    /// The note that a page was opened with; empty if there is none of this name.
+    /// The note with which a page was opened; empty if there is no note of this name.
     pub fn note(&self, name: &str) -> &'static str {
         let notes = &self.notes;
         match name {

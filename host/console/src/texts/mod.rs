@@ -1,7 +1,7 @@
 //! All words of the console, in English and German.
 //!
-//! Each text stands once, in both languages side by side, so that none can be missing in one of them: that does not
-//! compile. `{}` in a text is a place that [`fill`] fills.
+//! Each text is here once, in both languages side by side. A text that lacks a language does not compile. `{}` in a
+//! text is a place that [`fill`] fills.
 
 mod administration;
 mod apps;
@@ -35,7 +35,7 @@ macro_rules! texts {
 }
 pub(crate) use texts;
 
-/// Defines [`Texts`] out of its groups, by language.
+/// Defines [`Texts`] from its groups, by language.
 macro_rules! groups {
     ($($field:ident: $module:ident::$group:ident,)*) => {
         /// The texts in one language.
@@ -81,7 +81,7 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// The language that the browser prefers among those that there are.
+    /// The available language that the browser prefers.
     pub fn of(headers: &HeaderMap) -> Self {
         let accepted = headers.get(header::ACCEPT_LANGUAGE);
         let accepted = accepted.and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! What the API says of rules and refusals, in German. The API speaks English; what is not in this list is shown as it
-//! is.
+//! What the API says about rules and refusals, in German. The API speaks English; what is not in this list is shown
+//! unchanged.
 
 use super::{Language, fill};
 
-/// English and German. `{}` stands for any text without spaces, and is taken over.
+/// English and German. `{}` represents any text without spaces, which is copied.
 const SAID: &[(&str, &str)] = &[
     ("must not be empty", "darf nicht leer sein"),
     (

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Router {
 #[template(path = "apps/edit.html")]
 struct EditPage<'a> {
     v: &'a Visit,
-    /// The path of the app that is changed; none for a new one.
+    /// The path of the app that is changed; `None` for a new one.
     app: Option<String>,
     form: &'a Form,
     problems: Problems,
@@ -95,7 +95,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
     let mut input = input(&form);
     let created = match icon_picker::chosen(&form).trim() {
-        // Several apps at once may come without icons, which Portico then chooses by their names.
+        // `app.createMany` accepts apps without icons, for which Portico then chooses icons by name.
         "" => visit.api.mutate::<Value>("app.createMany", json!([input])).await,
         icon_url => {
             input["iconUrl"] = icon_url.into();

@@ -1,4 +1,4 @@
-//! `/apps/many`: apps out of a pasted list, all of them or none.
+//! `/apps/many`: apps from a pasted list, all of them or none.
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
@@ -16,7 +16,7 @@ use crate::{
 /// The most apps of one list: those of one call.
 const MOST_APPS: usize = 1000;
 
-/// The most problems that are shown. People mend them, and send the list again.
+/// The most problems that are shown. People correct them, and send the list again.
 const MOST_PROBLEMS: usize = 50;
 
 pub(super) fn routes() -> Router {
@@ -116,9 +116,9 @@ const COLUMNS: [(&str, &[&str]); 5] = [
     ("pingUrl", &["ping", "pingurl", "ping url"]),
 ];
 
-/// The apps of a list with the numbers of their lines, or else the lines with more columns than there can be.
+/// The apps of a list with the numbers of their lines; or the lines with too many columns.
 ///
-/// Columns are separated by `|`, or else by tabs, or else by commas: what the first line has. They are name, link,
+/// Columns are separated by what the first line contains: `|`, otherwise tabs, otherwise commas. They are name, link,
 /// icon, description and ping, unless the first line names them.
 fn read(list: &str) -> Result<Vec<(usize, Value)>, Vec<usize>> {
     let mut lines = list
@@ -162,7 +162,7 @@ fn read(list: &str) -> Result<Vec<(usize, Value)>, Vec<usize>> {
     }
 }
 
-/// The columns that a first line names; none if it is no header.
+/// The columns that a first line names; `None` if it is not a header.
 fn header(cells: &[String]) -> Option<Vec<&'static str>> {
     let key = |cell: &String| {
         let cell = cell.to_lowercase();
@@ -173,7 +173,7 @@ fn header(cells: &[String]) -> Option<Vec<&'static str>> {
     (columns.len() > 1 && columns.contains(&"name")).then_some(columns)
 }
 
-/// The cells of a line, trimmed. Between commas, a cell may stand in quotation marks.
+/// The cells of a line, trimmed. With commas, a cell may be in quotation marks.
 fn cells(line: &str, separator: char) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;

@@ -27,7 +27,7 @@ use crate::{
 /// Apps on one page.
 const PAGE: usize = 50;
 
-/// The most boards that are looked through for an app.
+/// The most boards that are searched for an app.
 const MOST_BOARDS: usize = 100;
 
 pub(super) fn routes() -> Router {
@@ -53,7 +53,7 @@ struct DeletePage<'a> {
     v: &'a Visit,
     app: App,
     boards: Vec<BoardLink>,
-    /// Whether the user sees more boards than were looked through.
+    /// Whether the user sees more boards than were searched.
     are_more: bool,
 }
 
@@ -83,7 +83,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
     }))
 }
 
-/// The boards among the first that the user sees on which an app is, and whether there are more.
+/// Of the first boards that the user sees, those that have an app; and whether the user sees more boards.
 async fn boards_with(api: &Api, app_id: &str) -> Result<(Vec<BoardLink>, bool), ApiError> {
     let visible: Vec<BoardLink> = api.query("board.getVisible", Value::Null).await?;
     let are_more = visible.len() > MOST_BOARDS;
@@ -92,7 +92,7 @@ async fn boards_with(api: &Api, app_id: &str) -> Result<(Vec<BoardLink>, bool), 
         match StoredBoard::read(api, &board.id).await {
             Ok(stored) if stored.app_ids().contains(&app_id) => boards.push(board),
             Ok(_) => {}
-            // It was deleted in between.
+            // It has been deleted meanwhile.
             Err(error) if error.status.as_u16() == 404 => {}
             Err(error) => return Err(error),
         }

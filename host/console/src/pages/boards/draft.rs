@@ -46,7 +46,7 @@ impl Draft {
         draft
     }
 
-    /// Reads the items of a form. What is no item is left out.
+    /// Reads the items of a form. Leaves out what is not an item.
     pub fn read(form: &Form) -> Self {
         let mut draft = Self::default();
         for item in form.all("item") {
@@ -76,7 +76,7 @@ impl Draft {
         draft
     }
 
-    /// The items as the API takes them.
+    /// The items as the API accepts them.
     pub fn items(&self) -> Vec<StoredItem> {
         let id = |entry: &Entry| match &entry.content {
             Content::App(id) => Some(id.clone()),
@@ -105,7 +105,7 @@ impl Draft {
         }
     }
 
-    /// Adds an app: to the group of bookmarks with this key, or else to the board.
+    /// Adds an app: to the group of bookmarks with this key, or otherwise to the board.
     pub fn add_app(&mut self, id: &str, group: Option<usize>) {
         let app = Entry::new(Content::App(id.into()));
         let group = self.entries.iter_mut().find(|entry| Some(entry.key) == group);
@@ -135,7 +135,7 @@ impl Draft {
         self.with_siblings(key, |siblings, at| drop(siblings.remove(at)));
     }
 
-    /// Gives each item a new key: their numbers in their order. Answers the new key of an item that had this one.
+    /// Gives each item a new key: its number in the order. Returns the new key of the item that had this key.
     pub fn renumber(&mut self, key: Option<usize>) -> Option<usize> {
         let old = self.all().position(|entry| Some(entry.key) == key);
         self.number();
@@ -165,7 +165,7 @@ impl Draft {
         }
     }
 
-    /// Does something with the list that holds an item, and the item's place in it.
+    /// Passes the list that contains an item, and the item's place in it, to a function.
     fn with_siblings(&mut self, key: usize, change: impl Fn(&mut Vec<Entry>, usize)) {
         let place = |entries: &[Entry]| entries.iter().position(|entry| entry.key == key);
         if let Some(at) = place(&self.entries) {
@@ -182,7 +182,7 @@ impl Draft {
 }
 
 impl Entry {
-    /// An entry whose key [`Draft::renumber`] gives.
+    /// An entry that gets its key from [`Draft::renumber`].
     fn new(content: Content) -> Self {
         Self {
             key: usize::MAX,

@@ -1,8 +1,8 @@
 //! `/manage/boards/{id}`: a board's name and items.
 //!
-//! Every button but "Save" changes the items of the form and shows the form again; nothing is stored until "Save", which
-//! replaces the board. The form holds a fingerprint of the board as it was read, so that it does not replace what
-//! another tab stored in between, unless its sender was told.
+//! Every button except "Save" changes the items of the form and shows the form again. Nothing is stored until "Save",
+//! which replaces the board. The form contains a fingerprint of the board as it was read, so that it does not replace
+//! what another tab has stored meanwhile, unless its sender was told.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ const MOST_ENTRIES: usize = 4_000;
 /// The most apps that a search shows.
 const MOST_FOUND: usize = 20;
 
-/// The most apps that are named where two states of a board differ.
+/// The most apps that are named if two states of a board differ.
 const MOST_NAMED: usize = 20;
 
 pub(super) fn routes() -> Router {
@@ -72,7 +72,7 @@ impl Row<'_> {
     }
 }
 
-/// What a form that is shown holds.
+/// The content of a form that is shown.
 struct Shown<'a> {
     id: &'a str,
     name: &'a str,
@@ -85,10 +85,10 @@ struct Shown<'a> {
     is_outdated: bool,
     /// Apps that are on the board then, but not in the form.
     missing: Vec<String>,
-    /// What was searched for, and the group that apps are added to.
+    /// What was searched for, and the group to which apps are added.
     query: &'a str,
     into: Option<usize>,
-    /// The button that gets the focus: `up`, `down` or `remove`, and the key of its item; or else the search.
+    /// The button that gets the focus: `up`, `down` or `remove`, and the key of its item; otherwise the search.
     focus: (&'a str, Option<usize>),
 }
 
@@ -241,7 +241,7 @@ async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
             shown.problems = problems(visit, &error);
             show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
         }
-        // The board was there a moment ago: an app is gone. The page says which no longer stand on it.
+        // The board was there a moment ago, so an app is gone. The page says which apps are no longer on it.
         Err(error) if error.status == StatusCode::NOT_FOUND => {
             show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
         }
@@ -264,7 +264,7 @@ async fn missing(api: &Api, stored: &StoredBoard, draft: &Draft) -> Result<Vec<S
     Ok(names)
 }
 
-/// The form with the names of its apps. Apps that are gone are left out.
+/// The form with the names of its apps. Deleted apps are left out.
 async fn show_form(visit: &Visit, status: StatusCode, mut shown: Shown<'_>) -> Answer {
     let ids: Vec<&str> = shown
         .draft
@@ -328,7 +328,7 @@ fn rows<'a>(entries: &[Entry], apps: &'a HashMap<String, App>, focus: (&str, Opt
     rows.collect()
 }
 
-/// The apps with a text in their names; none without a text.
+/// The apps with a text in their names; no apps without a text.
 async fn find(api: &Api, text: &str) -> Result<Option<Vec<App>>, ApiError> {
     if text.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `/manage/boards`: the list of boards, making one, deleting one.
+//! `/manage/boards`: the list of boards, creating one, deleting one.
 
 mod draft;
 mod edit;

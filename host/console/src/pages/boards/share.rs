@@ -1,8 +1,8 @@
 //! `/manage/boards/{id}/share`: with whom a board is shared. Each button adds or removes one user or group.
 //!
-//! Invariant: a change begins with the list that is stored at that moment, so that what another tab or person shared
-//! meanwhile stays. (The API sets the whole list, so a change within the milliseconds between reading and writing is not
-//! seen.)
+//! Invariant: a change starts from the list that is stored at that moment, so that what another tab or person has
+//! shared meanwhile stays. (The API sets the whole list, so a change within the milliseconds between reading and
+//! writing is lost.)
 
 use askama::Template;
 use axum::{
@@ -69,7 +69,7 @@ impl Shares {
         groups.chain(self.users.into_iter().map(of("user"))).collect()
     }
 
-    /// Those that are not among others.
+    /// Those that are not in the other list.
     fn without(mut self, others: &Self) -> Self {
         let is_new = |named: &Named, others: &[Named]| others.iter().all(|other| other.id != named.id);
         self.users.retain(|user| is_new(user, &others.users));

@@ -1,4 +1,4 @@
-//! A board, as the API returns and takes it.
+//! A board, as the API returns and accepts it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -44,7 +44,8 @@ impl StoredBoard {
         ids.map(String::as_str).collect()
     }
 
-    /// Differs for two states of a board: a form knows by it whether the board is still as it was read.
+    /// A fingerprint, which differs for two states of a board: it shows a form whether the board is still as it was
+    /// read.
     pub fn fingerprint(&self) -> String {
         let hash = Sha256::digest(json!(self).to_string().as_bytes());
         hash.iter().map(|byte| format!("{byte:02x}")).collect()

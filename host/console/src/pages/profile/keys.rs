@@ -32,7 +32,7 @@ struct KeysPage<'a> {
     keys: Vec<ApiKey>,
     form: &'a Form,
     problems: Problems,
-    /// The key that was just made. It is shown here, and nowhere else.
+    /// The key that was just created. It is shown only here.
     made: Option<NewKey>,
 }
 
@@ -43,7 +43,7 @@ struct DeletePage<'a> {
     key: &'a ApiKey,
 }
 
-/// At most 100 by the API's rule, and those that administrators made.
+/// At most 100 by the API's rule, plus those that administrators created.
 async fn own(visit: &Visit) -> Result<Vec<ApiKey>, ApiError> {
     let mut keys: Vec<ApiKey> = visit.api.query("apiKeys.getOwn", Value::Null).await?;
     keys.sort_by(|one, other| other.created_at.cmp(&one.created_at));

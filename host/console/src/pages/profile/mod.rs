@@ -45,7 +45,7 @@ struct ProfilePage<'a> {
 }
 
 impl ProfilePage<'_> {
-    /// What a field shows: what was typed if its card was refused, else what is stored.
+    /// What a field shows: what was typed if its card was refused, otherwise what is stored.
     fn text<'s>(&'s self, section: &str, field: &str, stored: &'s str) -> &'s str {
         if self.section == section {
             self.sent.text(field)
@@ -129,7 +129,7 @@ async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: 
             .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
     );
     let (account, mut boards, mut engines) = (account?, boards?, engines?);
-    // The chosen ones are always among the choices.
+    // The chosen ones are always included in the choices.
     let chosen = [&account.home_board_id, &account.mobile_home_board_id];
     boards.sort_by_key(|board| !chosen.iter().any(|id| id.as_ref() == Some(&board.id)));
     boards.truncate(MOST_CHOICES);

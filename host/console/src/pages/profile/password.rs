@@ -44,7 +44,7 @@ async fn change(visit: Visitor, request: Request) -> Answer {
         "previousPassword": form.text("previousPassword"),
         "password": form.text("password"),
     });
-    // The answer gives the session a new cookie.
+    // The response gives the session a new cookie.
     let Err(error) = visit.api.change("user.changePassword", input).await else {
         return Ok(see("/profile/password?note=password-changed"));
     };

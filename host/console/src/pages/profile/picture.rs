@@ -1,5 +1,5 @@
-//! The user's picture: an upload, which the API takes as a `data:` URI. The script of the pages makes large pictures
-//! smaller before they are sent.
+//! The user's picture: an upload, which the API takes as a `data:` URI. The script of the pages shrinks large pictures
+//! before they are sent.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The most bytes of a picture: in base64, with `data:image/jpeg;base64,` before it, it has the API's 350,000
-/// characters. The script knows the same number.
+/// characters. The script has the same number.
 pub(super) const MOST_BYTES: usize = 262_000;
 
 pub(super) async fn save(visit: &Visit, user_id: &str, form: &Form) -> Answer {
@@ -69,7 +69,7 @@ fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// A size in words: `262 kB`, `1.3 MB`. It is never less than what it stands for.
+/// A size as text: `262 kB`, `1.3 MB`. It is never rounded down.
 pub(super) fn size(bytes: usize, language: Language) -> String {
     if bytes < 1_000_000 {
         return format!("{} kB", bytes.div_ceil(1_000));

@@ -39,7 +39,7 @@ struct SessionsPage<'a> {
 async fn show(visit: Visitor) -> Answer {
     visit.user()?;
     let mut sessions: Vec<Session> = visit.api.query("session.getAll", Value::Null).await?;
-    // The times are of one form, so that their texts have their order.
+    // The times have one form, so the order of their texts is the order of the times.
     sessions.sort_by(|one, other| {
         let key = |session: &Session| (session.current, session.last_used_at.clone());
         key(other).cmp(&key(one))
@@ -61,7 +61,7 @@ async fn end(visit: Visitor, request: Request) -> Answer {
         None => visit.api.change("session.deleteOthers", Value::Null).await,
     };
     match ended {
-        // One that is gone has ended.
+        // A missing session has already ended.
         Err(error) if error.status != StatusCode::NOT_FOUND => Err(error),
         _ => Ok(see("/profile/sessions?note=session-ended-here")),
     }

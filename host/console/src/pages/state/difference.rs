@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::texts::{Texts, count};
 
-/// The records that each part shows.
+/// How many records each part shows.
 const MOST_RECORDS: usize = 200;
 
-/// The entries that one changed list shows.
+/// How many entries a changed list shows.
 const MOST_ENTRIES: usize = 20;
 
-/// The characters that a value shows.
+/// How many characters of a value are shown.
 const MOST_CHARACTERS: usize = 120;
 
 /// What the page shows.
@@ -20,7 +20,7 @@ pub(super) struct Difference {
     pub dry_run: bool,
     pub sections: Vec<Section>,
     pub unchanged: usize,
-    /// Records that the document does not name, in words; empty if there are none.
+    /// Records that the document does not name, as text; empty if there are none.
     pub unnamed: String,
 }
 

@@ -31,7 +31,7 @@ pub(super) fn routes() -> Router {
         .route("/state/export.json", get(export))
 }
 
-/// The broken rules of a document that are listed.
+/// How many broken rules of a document are listed.
 const MOST_ISSUES: usize = 20;
 
 /// The lists that a document can have.
@@ -160,7 +160,7 @@ fn refused(visit: &Visit, document: &str, prune: bool, problem: String) -> Respo
     })
 }
 
-/// The document that was sent: the file if there is one, else the text.
+/// The document that was sent: the file if there is one, otherwise the text.
 fn text_of(visit: &Visit, form: &Form) -> Result<String, String> {
     let t = &visit.t.state;
     match form.file("file") {
@@ -172,7 +172,8 @@ fn text_of(visit: &Visit, form: &Form) -> Result<String, String> {
     }
 }
 
-/// The input of `state.apply` that a document makes, and the places of keys that nothing reads; or what is wrong with it.
+/// The input of `state.apply` for a document, and the places of keys that nothing reads; or what is wrong with the
+/// document.
 fn read(
     text: &str,
     documents: Option<Documents>,
@@ -189,7 +190,7 @@ fn read(
     match document {
         Value::Object(mut document) if is_document(&document) => {
             let unknown_keys = documents.map(|documents| (documents.unknown_keys)(&document));
-            // As with the options of `portico apply`: a box that is not ticked changes nothing in the document.
+            // Like the options of `portico apply`: a box that is not ticked changes nothing in the document.
             if prune {
                 document.insert("prune".into(), true.into());
             }

@@ -30,7 +30,7 @@ pub(super) fn routes() -> Router {
 /// Users on a page.
 const PAGE: usize = 50;
 
-/// The most groups to choose from for a new user; others can be set afterwards.
+/// The most groups to choose from for a new user; others can be added afterwards.
 const MOST_GROUPS: usize = 100;
 
 /// Who vouches for a user.

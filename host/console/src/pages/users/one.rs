@@ -36,7 +36,7 @@ const MOST_CHOICES: usize = 500;
 /// The most groups in the list of those that a user is in.
 const MOST_MEMBERSHIPS: usize = 100;
 
-/// The most users, in calls of 100, among which a disabled one is looked for.
+/// The most users that are searched, in calls of 100, for a disabled one.
 const MOST_LOOKS: u32 = 5;
 
 #[derive(Template)]
