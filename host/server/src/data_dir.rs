@@ -21,7 +21,7 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// Locks the directory. Creates it, readable for its owner only, if it does not exist.
+    /// Locks the directory. Creates it, readable only for its owner, if it does not exist.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         if !path.exists() {

@@ -67,7 +67,7 @@ impl Apply {
     }
 }
 
-/// Applies a document, and answers the report of `state.apply`.
+/// Applies a document, and returns the report of `state.apply`.
 pub fn report(target: Target, settings: Settings, document: &Document) -> anyhow::Result<Value> {
     let procedure = ProcedureRef {
         name: STATE_APPLY,

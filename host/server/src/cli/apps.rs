@@ -17,7 +17,7 @@ pub struct AppSettings {
 layered!(AppSettings { visibility });
 
 impl AppSettings {
-    /// Whether a caller sees only the apps that stand on a board which they may view.
+    /// Whether a caller sees only the apps on boards that they may view.
     pub fn by_board(self) -> bool {
         self.visibility == Some(Visibility::Boards)
     }

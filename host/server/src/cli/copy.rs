@@ -1,4 +1,4 @@
-//! `portico copy`: from one database into another one, whatever their drivers.
+//! `portico copy`: from one database to another, whatever their drivers.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ impl Copy {
     }
 }
 
-/// Copies. Answers what the source and the target are called, and how much there was.
+/// Copies. Returns the names of source and target, and how much was copied.
 async fn run(from: Place, to: Place) -> anyhow::Result<(String, String, Counts)> {
     let mut signals = Signals::new()?;
     let copying = async {
@@ -122,7 +122,7 @@ struct Target {
 }
 
 impl Place {
-    /// Reads `sqlite:DIR` or `postgres://…`. The error does not repeat the text, which may hold a password.
+    /// Reads `sqlite:DIR` or `postgres://…`. The error does not repeat the text, because it may contain a password.
     fn read(text: Option<String>, flag: &str, variable: &str) -> anyhow::Result<Self> {
         let text = text.filter(|text| !text.is_empty());
         let text = text.with_context(|| {

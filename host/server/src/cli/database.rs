@@ -19,10 +19,10 @@ pub enum Database {
 }
 
 impl Database {
-    /// Refuses settings that name no database, before anything is created for them.
+    /// Refuses settings that do not name a database, before anything is created for them.
     pub fn check(settings: &Settings) -> anyhow::Result<()> {
         let url = settings.database.as_deref();
-        // The error does not repeat the text, which may hold a password.
+        // The error does not repeat the text, because it may contain a password.
         ensure!(
             url.is_none_or(PostgresStorage::is_url),
             "the database (--database, PORTICO_DATABASE) is not given as postgres://USER:PASSWORD@HOST/DATABASE; \
@@ -31,7 +31,7 @@ impl Database {
         Ok(())
     }
 
-    /// Opens the database that the settings name, or else the file in the data directory.
+    /// Opens the database that the settings name, or otherwise the file in the data directory.
     pub async fn open(settings: &Settings, data: &DataDir) -> anyhow::Result<Self> {
         let by_board = settings.apps.by_board();
         let Some(url) = &settings.database else {
@@ -57,7 +57,7 @@ impl Database {
         }
     }
 
-    /// What the hosts on it must know of each other: in PostgreSQL, or in the memory of the only host.
+    /// The records that its hosts share: in PostgreSQL, or in the memory of the only host.
     pub fn shared(&self) -> Arc<dyn SharedRecords> {
         match self {
             Self::Sqlite(_) => Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default()))),
@@ -73,7 +73,7 @@ impl Database {
         }
     }
 
-    /// Looks whether it is damaged. A server of PostgreSQL does that by itself.
+    /// Checks whether it is damaged. A PostgreSQL server does that by itself.
     pub async fn verify(&self) -> anyhow::Result<()> {
         match self {
             Self::Sqlite(storage) => storage.verify().await,
@@ -81,7 +81,7 @@ impl Database {
         }
     }
 
-    /// Ends what still runs for calls that were given up. Those on PostgreSQL have ended their statements.
+    /// Stops what still runs for calls that were given up. Those on PostgreSQL have already cancelled their statements.
     pub fn close(&self) {
         if let Self::Sqlite(storage) = self {
             storage.close();
@@ -89,8 +89,7 @@ impl Database {
     }
 }
 
-/// Refuses a command that works on the file of SQLite, if the database is PostgreSQL's; `instead` says what
-/// to do.
+/// Refuses a command that works on SQLite's file if the database is in PostgreSQL; `instead` says what to do.
 pub fn require_file(url: Option<&str>, instead: &str) -> anyhow::Result<()> {
     match url {
         None => Ok(()),

@@ -11,7 +11,7 @@ use super::{
     target::Target,
 };
 
-/// The exit code where the dashboard differs from the document. An error is 1, as with every command.
+/// The exit code if the dashboard differs from the document. An error is 1, as in every command.
 const DRIFT: u8 = 2;
 
 const HELP: &str = "\

@@ -73,7 +73,7 @@ fn name_of(entry: &Entry) -> String {
     )
 }
 
-/// A single change on the same line; several on a line each.
+/// A single change on the same line; several changes on one line each.
 fn changes_of(entry: &Entry) -> String {
     let mut text = String::new();
     for change in &entry.changes {

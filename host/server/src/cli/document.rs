@@ -88,7 +88,7 @@ impl Document {
         self.file.display()
     }
 
-    /// Warns of keys that `state.apply` does not know, which are probably misspelt.
+    /// Warns about keys that `state.apply` does not know, which are probably misspelt.
     pub fn complain_of_unknown_keys(&self) {
         let unknown = self.unknown_keys();
         if !unknown.is_empty() {

@@ -103,7 +103,7 @@ fn replace(file: &Path, text: &str, data: &Path) -> anyhow::Result<()> {
         "there is no folder {}: make it first",
         folder.display()
     );
-    // A data directory is the folder that is set as one, or any folder that holds a database.
+    // A data directory is the folder in the settings, or any folder that contains a database.
     for home in [data, folder] {
         let database = DataDir::database_in(home);
         let is_home = home == data && home.is_dir() || database.try_exists()?;

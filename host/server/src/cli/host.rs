@@ -34,7 +34,7 @@ const CALL_TIME: Duration = Duration::from_secs(30);
 pub struct Host {
     pub service: Arc<Service>,
     pub database: Database,
-    /// What the hosts on the database must know of each other.
+    /// The records that the hosts on the database share.
     pub shared: Arc<dyn SharedRecords>,
     pub data: DataDir,
     /// The file of the component, unless it is the built-in one.
@@ -50,7 +50,7 @@ impl Host {
         let file = file.map(|(path, bytes)| ComponentFile::new(path, bytes));
         let data = DataDir::open(&settings.data())?;
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
-        // Runs while the database is opened, which takes as long.
+        // Runs while the database is opened, which takes equally long.
         let compiling = thread::Builder::new().name("portico-compile".into());
         let compiling =
             compiling.spawn(move || Compiled::new(wasm(&component), Some(cache), Limits::default()))?;
@@ -100,8 +100,8 @@ pub async fn without_data(
     in_memory(component.into(), cache, default_icon).await
 }
 
-/// A service on an empty dashboard in memory, with the same component and default icon as a host: for trying out
-/// what the host would accept.
+/// A service on an empty dashboard in memory, with the same component and default icon as a host: to find out what the
+/// host would accept.
 pub async fn trial(settings: &Settings, host: &Host) -> anyhow::Result<Arc<Service>> {
     let component = read_component(settings)?;
     let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| host.data.cache()))?;
@@ -116,7 +116,7 @@ fn read_component(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
     settings.component.as_ref().map(read).transpose()
 }
 
-/// These bytes, or the component inside.
+/// These bytes, or the built-in component.
 fn wasm(bytes: &Option<Vec<u8>>) -> Wasm<'_> {
     bytes.as_deref().map_or(Wasm::Included, Wasm::Bytes)
 }

@@ -19,7 +19,7 @@ use super::{
     terminal::printable,
 };
 
-/// Icons that are asked for at once. Fewer are fetched at once.
+/// Icons that are requested at the same time. Fewer are fetched at the same time.
 const AT_ONCE: usize = 64;
 
 const HELP: &str = "\
@@ -120,14 +120,14 @@ impl Fetch {
 struct Wanted {
     /// On the web, each once.
     urls: BTreeSet<String>,
-    /// How many are in their records themselves.
+    /// How many are contained in their records.
     inside: usize,
     /// How many are neither: paths, and other schemes.
     elsewhere: usize,
 }
 
 impl Wanted {
-    /// From the answer of `state.export`.
+    /// From the document of `state.export`.
     fn of(state: &Value) -> Self {
         let mut wanted = Self {
             urls: BTreeSet::new(),
@@ -152,7 +152,7 @@ impl Wanted {
     }
 }
 
-/// How many icons came to which end.
+/// How many icons had which outcome.
 #[derive(Default)]
 struct Counts {
     fetched: usize,

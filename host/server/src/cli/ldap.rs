@@ -194,7 +194,7 @@ layered!(LdapArgs {
 });
 
 impl LdapArgs {
-    /// The directory, or none if LDAP is not set up.
+    /// The directory, or `None` if LDAP is not set up.
     pub fn provider(&self) -> anyhow::Result<Option<Ldap>> {
         let required = [&self.url, &self.users_base, &self.bind_dn];
         if required.into_iter().all(|setting| value(setting).is_none()) {

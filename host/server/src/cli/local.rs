@@ -27,7 +27,7 @@ pub async fn call(
     run(&host.service, procedure, &identity, input).await
 }
 
-/// Calls a procedure. Returns none if it has no output.
+/// Calls a procedure. Returns `None` if it has no output.
 pub async fn run(
     service: &Arc<Service>,
     procedure: &str,
@@ -38,7 +38,7 @@ pub async fn run(
         bail!("there is no procedure {procedure}; `portico procedures` lists them");
     };
     let output = service.call(procedure, identity, REQUEST_ID, Ok(input)).await;
-    // The command ends after this, so the background task will not do it.
+    // The command ends after this, so the background task would not do it.
     service.audit.flush().await;
     let output = output?;
     let output: Value = serde_json::from_str(&output)?;

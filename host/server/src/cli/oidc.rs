@@ -148,12 +148,12 @@ layered!(OidcArgs {
 });
 
 impl OidcArgs {
-    /// The issuer, as it is set.
+    /// The issuer's URL, as in the settings.
     pub fn issuer(&self) -> Option<&str> {
         self.issuer.as_deref()
     }
 
-    /// The issuer, or none if OpenID Connect is not set up.
+    /// The issuer, or `None` if OpenID Connect is not set up.
     pub fn provider(
         &self,
         public_url: Option<&PublicUrl>,

@@ -8,8 +8,8 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-/// Raises the limit of open files to its maximum, and makes a write beyond the limit on file sizes fail
-/// as it does on a full disk.
+/// Raises the limit of open files to its maximum, and makes a write beyond the limit on file sizes fail like on a full
+/// disk.
 pub fn prepare() -> io::Result<()> {
     raise_open_files();
     outlive_size_limit()

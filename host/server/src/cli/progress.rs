@@ -49,7 +49,7 @@ pub fn interruptible<T: Send + 'static>(
 pub struct Signals([Signal; 4]);
 
 impl Signals {
-    /// From now on they do not end the process.
+    /// From now on these signals do not end the process.
     pub fn new() -> std::io::Result<Self> {
         Ok(Self([
             signal(SignalKind::terminate())?,

@@ -1,7 +1,7 @@
 //! What the settings of the external identity providers (LDAP, OpenID Connect) share.
 //!
-//! They stay text until a provider is built from them: a wrong one turns that provider off and does not
-//! keep the host from starting.
+//! They stay text until a provider is built from them: a wrong setting turns that provider off and does not prevent the
+//! host from starting.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -50,7 +50,8 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
         );
     }
     let password = host.service.secrets.password();
-    // The new password comes last: if this fails or is killed before, the old one, the sessions and the keys remain.
+    // The new password comes last: if this fails or is killed earlier, the old password, the sessions and the keys
+    // remain.
     for (procedure, input) in [
         (
             "user.setDisabled",

@@ -16,7 +16,7 @@ use tracing::{info, warn};
 
 use super::component::{self, ComponentFile};
 
-/// How often a watched file is looked at. It is loaded once it is the same in two looks.
+/// The interval at which a watched file is checked. It is loaded once two checks find the same.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the file must stay unchanged after a SIGHUP before it is loaded.
 const SETTLE_TIME: Duration = Duration::from_millis(500);
@@ -44,8 +44,8 @@ impl Stamp {
     }
 }
 
-/// Loads the file at every SIGHUP and, if `watch` is set, when it changes. Without a file, the component
-/// inside the binary is served and only SIGHUP is answered, in the log.
+/// Loads the file at every SIGHUP and, if `watch` is set, when it changes. Without a file, the built-in component is
+/// served, and SIGHUP only causes a line in the log.
 pub async fn keep_current(file: Option<ComponentFile>, watch: bool, mut hangup: Signal, hot_swap: HotSwap) {
     let mut reloader = file.map(|file| Reloader { file, hot_swap });
     let mut looks = interval(POLL_INTERVAL);
@@ -99,7 +99,7 @@ impl Reloader {
         );
     }
 
-    /// Loads the file if it holds another component. `is_signal`: logs it also if it does not.
+    /// Loads the file if it contains another component. With `is_signal`, also logs it if it does not.
     async fn load(&mut self, is_signal: bool) {
         let (path, served) = (self.file.path.display(), short(&self.file.served));
         let bytes = match component::read(&self.file.path) {

@@ -26,7 +26,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Calls a procedure of the host at this URL. Returns none if it has no output.
+/// Calls a procedure of the host at this URL. Returns `None` if it has no output.
 pub fn call(
     url: &str,
     key: Option<&str>,

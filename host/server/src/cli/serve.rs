@@ -103,7 +103,7 @@ impl Serve {
     }
 }
 
-/// How to start, beside what every command on data needs.
+/// How to start, in addition to what every command on data needs.
 struct Start {
     listen: SocketAddr,
     limits: HttpLimits,
@@ -234,14 +234,14 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         () = signals => None,
         damage = damage => Some(damage),
     };
-    // Ends what still runs for abandoned calls, which may hold the lock for writing.
+    // Stops what still runs for abandoned calls, which may hold the lock for writing.
     database.close();
     audit.flush().await;
     info!("stopped");
     Ok((data, damage))
 }
 
-/// The providers that are on. One with wrong settings is reported and off; the others keep working.
+/// The providers that are on. A provider with wrong settings is reported and off; the others work.
 fn providers(settings: &Settings, address: SocketAddr, records: Arc<dyn SharedRecords>) -> Providers {
     let public_url = settings.http.public_url.clone().or_else(|| {
         let is_here = address.ip().is_loopback();

@@ -26,8 +26,8 @@ use super::{
     front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
 };
 
-/// What would put secrets into the log: the bytes that `portico call --url` sends, and the values of statements, hashes
-/// among them, that a database gets. Never logged, whatever the filter says.
+/// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a
+/// database, including hashes. Never logged, whatever the filter says.
 const NEVER_LOGGED: [&str; 2] = ["ureq_proto::util", "tokio_postgres"];
 
 /// The settings file. Its keys are the names of the flags.
@@ -224,7 +224,7 @@ pub struct HostArgs {
 }
 
 impl Settings {
-    /// Reads the file; without one there are only defaults.
+    /// Reads the file; without a file there are only defaults.
     pub fn load(file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(file) = file else {
             return Ok(Self::default());

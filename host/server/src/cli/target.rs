@@ -29,7 +29,7 @@ pub struct Target {
 /// The procedure to call.
 pub struct ProcedureRef<'a> {
     pub name: &'a str,
-    /// None: ask the component inside this binary.
+    /// `None` if the component in this binary says it.
     pub kind: Option<Kind>,
 }
 
@@ -45,8 +45,8 @@ impl Target {
         self.url.is_some()
     }
 
-    /// Calls a procedure as this user or as the operator; through a running host, as the owner of the
-    /// key. Returns none if the procedure has no output.
+    /// Calls a procedure as this user or as the operator; through a running host, as the owner of the key. Returns
+    /// `None` if the procedure has no output.
     pub fn call(
         self,
         settings: Settings,

@@ -59,7 +59,7 @@ impl Serialize for Quoted<'_> {
 pub struct LineNumbers(Spanned<Node>);
 
 impl LineNumbers {
-    /// None if the text is not valid.
+    /// `None` if the text is invalid.
     pub fn of(text: &str) -> Option<Self> {
         serde_saphyr::from_str_with_options(text, limits()).ok().map(Self)
     }

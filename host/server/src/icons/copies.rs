@@ -1,8 +1,8 @@
 //! The copy of a source's index, in the records that hosts share.
 //!
 //! Invariants:
-//! - Hosts that share a storage use one copy of each index, and one of them at a time renews it. A host uses no
-//!   index that is not stored there.
+//! - Hosts that share a storage use one copy of each index, and only one of them at a time renews it. A host uses only
+//!   indexes that are stored there.
 //! - A host whose records are in its memory also has the copy in a file, which outlives a restart.
 //! - Everything here blocks, and runs on a source's own thread.
 
@@ -28,11 +28,11 @@ use super::{listing::Bounded, matching::Table};
 /// The largest index, in bytes.
 pub(super) const MAX_BODY: u64 = 32 << 20;
 
-/// How long a copy is kept that no host renews.
+/// How long a copy stays that no host renews.
 const LIFE: Timestamp = 60 * 24 * 60 * 60 * 1000;
 /// How long a host may take to renew a copy; then another one may begin.
 const LONGEST_RENEWAL: Duration = Duration::from_mins(1);
-/// How often a host looks whether another one has renewed a copy.
+/// The interval at which a host checks whether another one has renewed a copy.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// An index.
@@ -52,13 +52,13 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// What the record of [`Copy::version_key`] says.
+    /// The content of the record of [`Copy::version_key`].
     pub fn of(record: &Option<SharedRecord>) -> Option<Self> {
         serde_json::from_slice(&record.as_ref()?.value).ok()
     }
 }
 
-/// The copy of one source's index: one record says which version there is, another has it.
+/// The copy of one source's index: one record says which version is stored, another has the index.
 pub(super) struct Copy {
     pub records: Arc<dyn SharedRecords>,
     /// The runtime, on which the store works.
@@ -102,8 +102,8 @@ impl Copy {
         Ok(Some(Index { table, version }))
     }
 
-    /// Fetches the index and stores it, unless another host does: then waits until that one has. Gives the
-    /// index that is stored in the end.
+    /// Fetches the index and stores it. If another host is doing so, waits for it instead. Returns the index that is
+    /// stored in the end.
     pub fn renew(
         &self,
         old: Option<&Version>,
@@ -121,7 +121,7 @@ impl Copy {
                 } else {
                     fetch().and_then(|table| self.write(&table))
                 };
-                // Should it fail, the turn ends by itself.
+                // If this fails, the turn expires.
                 let _ = self.runtime.block_on(turn.end());
                 stored?;
                 return self.read();
@@ -167,7 +167,7 @@ impl Copy {
             };
             let fetched = fetched.unwrap_or(now);
             let version = Version { hash, fetched };
-            // A text and a number become JSON without fail.
+            // A text and a number always become JSON.
             records[0] = Some(record(serde_json::to_vec(&version).unwrap_or_default()));
             records[1] = Some(record(paths.into_bytes()));
             version

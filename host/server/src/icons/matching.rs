@@ -1,7 +1,7 @@
 //! Finds the icon that fits a name.
 //!
-//! Names and file names are folded to the same form before they are compared. If several icons match,
-//! [`Rank`] decides, so the answer does not depend on the order in which a source lists its icons.
+//! Names and file names are folded to the same form before they are compared. If several icons match, [`Rank`] decides,
+//! so the result does not depend on the order in which a source lists its icons.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -54,7 +54,7 @@ enum Fit {
     Exact,
     PrefixOfWords,
     Prefix,
-    /// For people who search; a name has no such icon.
+    /// Only for people who search, not for names of apps.
     Part,
 }
 
@@ -103,7 +103,7 @@ struct Icon {
 }
 
 impl Table {
-    /// Keeps the paths that are icons. Leading slashes are removed.
+    /// Takes the paths that are icons, without leading slashes.
     pub(super) fn new(paths: impl IntoIterator<Item = String>) -> Self {
         let mut table = BTreeMap::new();
         for path in paths {
@@ -221,7 +221,7 @@ fn order(icon: &Icon) -> (Format, usize, &str) {
     (icon.format, icon.path.len(), &icon.path)
 }
 
-/// None if the path is not an icon, or if a browser would resolve it to another path.
+/// `None` if the path is not an icon, or if a browser would resolve it to another path.
 fn stem_and_format(path: &str) -> Option<(String, Format)> {
     if path.len() > MAX_PATH || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - A lookup takes at most 2 seconds and never fails. A source that cannot be reached has no icons.
-//! - As long as the sources stay the same, the same name gets the same answer, at every host of a storage.
+//! - As long as the sources stay the same, the same name gets the same icon, at every host of a storage.
 
 mod copies;
 mod listing;
@@ -31,7 +31,7 @@ use self::source::Source;
 /// How long a lookup waits for its sources. The contract allows 2 seconds; the rest is for the search.
 const WAIT: Duration = Duration::from_millis(1_900);
 
-/// Finds icons in the configured sources. Their indexes are fetched on first use and kept.
+/// Finds icons in the configured sources. Their indexes are fetched on first use and stored.
 pub struct IconSources {
     sources: Vec<Arc<Source>>,
     default_icon: String,
@@ -39,8 +39,8 @@ pub struct IconSources {
 }
 
 impl IconSources {
-    /// Reads and fetches nothing yet, and needs a runtime. Copies of the indexes are in the records, and if those
-    /// do not outlive this host also in a folder, which need not exist.
+    /// Reads and fetches nothing yet, but needs a runtime. Copies of the indexes are in the records and, if these do
+    /// not outlive this host, also in a folder, which need not exist.
     pub fn new(settings: IconSettings, records: Arc<dyn SharedRecords>, folder: Option<PathBuf>) -> Self {
         let copy = |source: &IconSource| {
             let digest = Sha256::digest(format!("{} {}", source.index, source.base));
@@ -74,13 +74,13 @@ impl IconSources {
                     source.start_if_due(version, now);
                 }
             }
-            // What is loaded is used.
+            // Uses what is loaded.
             Ok(Err(error)) => warn!(?error, "it is not known which icons there are"),
             Err(_) => warn!("it is not known in time which icons there are"),
         }
     }
 
-    /// The icons of each source, as far as they can be had in time.
+    /// The icons of each source, as far as they are available in time.
     async fn tables(&self) -> Vec<Option<Arc<Table>>> {
         let deadline = Instant::now() + WAIT;
         self.start(deadline).await;

@@ -13,7 +13,7 @@ pub struct IconSettings {
     /// The sources, the preferred one first.
     #[serde(rename = "source")]
     pub sources: Vec<IconSource>,
-    /// The icon of an app for which no other is found. Not empty; may be a relative path.
+    /// The icon of an app for which no other icon is found. Not empty; may be a relative path.
     #[serde(rename = "default", deserialize_with = "not_empty")]
     pub default_icon: String,
     /// The hosts of the local network from which icons may be fetched.

@@ -3,7 +3,7 @@
 //! Invariants:
 //! - All blocking work of a source runs on one thread of its own. Lookups only read the state, and may wait for
 //!   it to change.
-//! - A lookup uses the version that was stored when it began; after its deadline, the one that is loaded.
+//! - A lookup uses the version that was stored when the lookup began; after its deadline, the version that is loaded.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -60,7 +60,7 @@ struct State {
     /// Whether a lookup has waited for that thread until its deadline. Later lookups do not wait again.
     slow: bool,
     index: Option<Index>,
-    /// Which version is stored, as far as a lookup has seen.
+    /// The stored version, as far as a lookup has seen.
     stored: Option<Version>,
     /// When the thread last ended, whether or not it fetched an index.
     tried: Option<Timestamp>,
@@ -162,7 +162,7 @@ impl Source {
 }
 
 impl State {
-    /// Whether the index is loaded that lookups shall use.
+    /// Whether the index that lookups are to use is loaded.
     fn is_loaded(&self) -> bool {
         let Some(index) = &self.index else {
             return false;
@@ -180,8 +180,8 @@ impl State {
     }
 }
 
-/// Whether `then` is less than this long ago. A time in the future does not count: after the clock was set
-/// back, it could stay in the future for years.
+/// Whether `then` is less than this long ago. A time in the future does not count, because after the clock was set back
+/// it could stay in the future for years.
 fn within(duration: Duration, then: Timestamp, now: Timestamp) -> bool {
     now.checked_sub(then)
         .is_some_and(|age| u128::from(age) < duration.as_millis())

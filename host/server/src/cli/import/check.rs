@@ -1,5 +1,5 @@
-//! Has Portico's own procedures check the records of an import: `state.apply`, on an empty dashboard in memory.
-//! What they refuse is repaired or left out, until they accept the rest.
+//! Lets Portico's own procedures check the records of an import: `state.apply`, on an empty dashboard in memory. What
+//! they refuse is repaired or left out, until they accept the rest.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,11 +16,11 @@ use super::super::local::REQUEST_ID;
 
 /// Names in one call of the component.
 const MOST_NAMES: usize = 10_000;
-/// Records that are read at once: so many fit into an answer of storage, whatever they hold.
+/// Records that are read with one statement: this many fit into an answer of storage, whatever they contain.
 const AT_ONCE: u32 = 200;
 
-/// Makes the dashboard one that Portico accepts, with every text as Portico stores it. `trial` is a service on an
-/// empty dashboard. Answers the keys of all names.
+/// Turns the dashboard into one that Portico accepts, with every text as Portico stores it. `trial` is a service on an
+/// empty dashboard. Returns the keys of all names.
 pub async fn check(
     trial: &Arc<Service>,
     dashboard: &mut Dashboard,
@@ -53,7 +53,7 @@ pub async fn check(
     Ok(keys)
 }
 
-/// Asks for the keys of names that are not known yet.
+/// Gets the keys of names whose keys are not known yet.
 pub async fn learn(service: &Service, keys: &mut Keys, names: Vec<String>) -> Result<(), Error> {
     let mut unknown: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
     unknown.sort_unstable();
@@ -67,7 +67,7 @@ pub async fn learn(service: &Service, keys: &mut Keys, names: Vec<String>) -> Re
     Ok(())
 }
 
-/// Takes users and apps as they were stored: trimmed, normalised, with the default icon.
+/// Replaces users and apps with what was stored: trimmed, normalised, with the default icon.
 async fn take_stored(trial: &Service, dashboard: &mut Dashboard) -> anyhow::Result<()> {
     let context = Identity::operator().context(REQUEST_ID);
     let mut transaction = trial

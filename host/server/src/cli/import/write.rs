@@ -12,7 +12,7 @@ use portico_storage::{
 
 use super::{super::local::REQUEST_ID, check::learn};
 
-/// Records that are read or written at once. An app has at most some ten kilobytes, except for its icon.
+/// Records that are read or written together. An app has at most some ten kilobytes, except for its icon.
 const AT_ONCE: usize = 500;
 
 /// The name that an imported API key has in lists.
@@ -37,7 +37,7 @@ pub async fn write(
         now: service.clock.now(),
     };
     writing.write(&mut *transaction, &plan, report).await?;
-    // No user has the empty id, so every administrator counts as another one.
+    // No user has the empty id, so every administrator counts as another user.
     if !transaction.has_another_admin("").await? {
         let text = "no user is an administrator: give a group the permission `admin` with `portico call \
                     group.savePermissions`";
@@ -51,7 +51,7 @@ pub async fn write(
     Ok(())
 }
 
-/// Reads the records that new ones may collide with.
+/// Reads the records with which new ones may collide.
 async fn read_present(
     service: &Service,
     transaction: &mut dyn DashboardTransaction,
@@ -223,7 +223,7 @@ impl Writing<'_> {
                 expires_at: None,
                 last_used_at: None,
             };
-            // The hash of a secret that is thrown away. The first use of the key replaces it.
+            // The hash of a secret that nobody knows. The first use of the key replaces it.
             let unknown = hash_secret(&self.service.secrets.one_time());
             transaction.import_key(&record, &unknown, &key.hash).await?;
         }
