@@ -51,7 +51,7 @@ impl Database {
         Ok(Open::Reader(Some(connection), self.clone()))
     }
 
-    /// A transaction that writes, once the one before it has ended.
+    /// A transaction that writes. Waits until the previous one has ended.
     pub async fn begin_write(&self) -> Result<Open> {
         let connection = self.0.writer.clone().lock_owned().await;
         connection.execute_batch("BEGIN IMMEDIATE")?;

@@ -81,7 +81,7 @@ pub struct Credentials {
     password: String,
 }
 
-/// `POST /session`. Portico checks the password; the session is the dashboard's.
+/// `POST /session`. Portico checks the password; the session belongs to the dashboard.
 pub async fn sign_in(
     State(dashboard): State<Dashboard>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,

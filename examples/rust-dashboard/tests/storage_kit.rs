@@ -29,7 +29,7 @@ fn storage_keeps_every_rule() {
     assert_kept(InProcess::new(Arc::new(database), tables));
 }
 
-/// The way to what is the dashboard's own.
+/// The bridge to what belongs to the dashboard itself.
 struct Tables {
     database: Database,
     /// The version of the password when this sign-in began.

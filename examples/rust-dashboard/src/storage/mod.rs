@@ -41,9 +41,9 @@ impl Storage for Database {
 /// A transaction of Portico.
 struct Work {
     open: Open,
-    /// The session that the call came in on.
+    /// The session that the call uses.
     session: Option<String>,
-    /// After a failure, the transaction takes no more calls and cannot be committed.
+    /// After a failure, the transaction accepts no more calls and cannot be committed.
     failed: bool,
 }
 
@@ -220,7 +220,7 @@ impl Transaction for Work {
         self.run(|db| rights::has_engine(db, id))
     }
 
-    // Everyone sees every service: the viewer makes no difference.
+    // Everyone sees every service, whoever the viewer is.
 
     async fn get_app(&mut self, id: &str, _: &Viewer) -> Result<Option<App>> {
         self.run(|db| services::get(db, id))

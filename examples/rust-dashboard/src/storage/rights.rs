@@ -69,8 +69,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
-/// A page is visible to everyone if it is open; else to its owner, to those it is shared with, and to
-/// those with a permission on all pages.
+/// A page is visible to everyone if it is open; otherwise to its owner, to those with whom it is shared, and to those
+/// with a permission for all pages.
 pub fn may_see_page(db: &Connection, person: Option<&str>, page: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT * FROM pages WHERE id = ?2 AND (open OR owner = ?1
         OR EXISTS (SELECT * FROM page_people WHERE page = ?2 AND person = ?1)

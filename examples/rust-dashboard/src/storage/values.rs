@@ -1,4 +1,4 @@
-//! The contract's values as the dashboard's tables hold them.
+//! The contract's values, as the dashboard's tables store them.
 
 use portico::model::{ColorScheme, Provider};
 use rusqlite::{
@@ -44,7 +44,7 @@ pub fn moment(milliseconds: u64) -> i64 {
     i64::try_from(milliseconds).unwrap_or(i64::MAX)
 }
 
-/// A limit as SQLite's `LIMIT` takes it; none is unlimited.
+/// A limit as SQLite's `LIMIT` takes it; `None` means unlimited.
 pub fn limit(limit: Option<u32>) -> i64 {
     limit.map_or(-1, Into::into)
 }
