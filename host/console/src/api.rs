@@ -53,7 +53,7 @@ impl Api {
         Ok(())
     }
 
-    /// Calls a query. `Value::Null` is no input.
+    /// Calls a query. `Value::Null` means without an input.
     pub async fn query<T: DeserializeOwned + Send + 'static>(
         &self,
         procedure: &str,

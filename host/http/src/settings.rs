@@ -16,7 +16,7 @@ use crate::address::TrustedProxies;
 pub struct HttpLimits {
     /// A body, in bytes.
     pub body: usize,
-    /// The body of a procedure that takes many records at once, in bytes.
+    /// The body of a procedure that takes many records in one call, in bytes.
     pub large_body: usize,
     /// Request line and headers, in bytes.
     pub head: usize,

@@ -96,7 +96,7 @@
 //! let app = plugin.apps().create(&ada, input).await?;
 //! assert_eq!(plugin.apps().by_id(&Identity::anonymous(), app.id).await?.name, "Jellyfin");
 //!
-//! // The router, beside routes of your own: /portico/api/trpc, /portico/api/users, and so on.
+//! // The router, next to routes of your own: /portico/api/trpc, /portico/api/users, and so on.
 //! let portico = plugin.router(Arc::new(Sessions), HttpSettings::default());
 //! let router: Router = Router::new()
 //!     .route("/", get(async || "my dashboard"))

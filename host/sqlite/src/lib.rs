@@ -76,7 +76,7 @@ pub struct SqliteStorage {
 }
 
 impl SqliteStorage {
-    /// Opens the database in this file. If there is none it is created, readable for its owner only.
+    /// Opens the database in this file. If there is none, it is created, readable only for its owner.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         // At least four, so that a short scan does not wait for a long one.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);

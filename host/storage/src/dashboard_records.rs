@@ -98,7 +98,7 @@ pub struct NewInvite {
     pub id: String,
     /// When it expires.
     pub expiration_date: Timestamp,
-    /// The id of the user who created it; none for the operator.
+    /// The id of the user who created it; `None` for the operator.
     pub creator_id: Option<String>,
 }
 
@@ -111,7 +111,7 @@ pub struct Invite {
     /// When it expires.
     #[serde(serialize_with = "time::serialize")]
     pub expiration_date: Timestamp,
-    /// The user who created it; none for the operator.
+    /// The user who created it; `None` for the operator.
     pub creator: Option<Named>,
 }
 

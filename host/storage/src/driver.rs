@@ -138,7 +138,7 @@ impl Trail {
         }
     }
 
-    /// The row to write before the commit; none if the call is not recorded.
+    /// The row to write before the commit; `None` if the call is not recorded.
     pub fn row(&self) -> Option<AuditEntry> {
         let call = self.call.as_ref()?;
         Some(call.committing(

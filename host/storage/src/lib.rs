@@ -9,7 +9,7 @@
 //! - A transaction that is dropped is undone. `commit` returns when all of the transaction is durable.
 //! - Write transactions behave as if they ran one after the other. What a write transaction reads includes
 //!   every earlier commit, and stays true until it ends.
-//! - After a call in a transaction has failed, the transaction takes no more writes and cannot be committed.
+//! - After a call in a transaction has failed, the transaction accepts no more writes and cannot be committed.
 //! - "By name" is the order of the name-key's bytes, then of the id's.
 //! - If the context has a call to audit, a write transaction writes its row before it commits.
 //! - The driver enforces, inside the transaction, what must hold under concurrency: unique names, an

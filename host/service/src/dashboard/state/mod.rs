@@ -1,6 +1,6 @@
 //! `state.*`: the whole dashboard as one document.
 //!
-//! `state.apply` has the steps of every procedure, for many records at once: validate, read, hash, transact, return.
+//! `state.apply` has the steps of every procedure, for many records together: validate, read, hash, transact, return.
 //! Invariants:
 //! - One transaction applies the whole document, or nothing of it. The component, which is called inside that
 //!   transaction, writes users and apps.
