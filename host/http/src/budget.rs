@@ -3,9 +3,9 @@
 //!
 //! Memory is freed only as fast as clients move, and a client may not move at all. Invariants:
 //! - A transfer that holds less than [`FREE`] bytes is not counted.
-//! - All transfers but the one that grew last hold at most the budget together: when they hold more, the one that moved
-//!   least recently is cut, of those of the owner who holds most; what is sent without a user goes first. So one answer that is larger than the budget cuts no
-//!   other by itself.
+//! - All transfers except the one that grew last together hold at most the budget. When they hold more, the owner who
+//!   holds most loses the transfer that moved least recently: it is cut. Transfers without a user are cut first. So one
+//!   answer that is larger than the budget does not cut others by itself.
 //! - A transfer whose client is behind the minimum rate by the grace period is cut. Only time in which something waits
 //!   for the client counts.
 //! - While the host stops, a client that does nothing for [`STOP_PATIENCE`] is cut.
@@ -82,7 +82,7 @@ struct State {
 pub(crate) struct Owner {
     /// Whether no user is known. Such transfers make room first: anyone can have as many addresses as they like.
     pub is_anonymous: bool,
-    /// Tells owners apart.
+    /// Distinguishes owners.
     pub id: u64,
 }
 
@@ -192,8 +192,8 @@ impl Transfers {
         self.counted -= self.open.remove(&id).map_or(0, |state| state.counted());
     }
 
-    /// Cuts what moved least recently, of the owner who holds most, anonymous ones first, until all but this transfer hold at most so many
-    /// bytes.
+    /// Cuts transfers of the owner who holds most, anonymous owners first and the transfer that moved least recently
+    /// first, until all except this transfer hold at most this many bytes.
     fn make_room(&mut self, most: usize, newest: u64) {
         let own = self.open.get(&newest).map_or(0, State::counted);
         while self.counted - own > most {

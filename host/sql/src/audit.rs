@@ -7,8 +7,8 @@ use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::values::{optional_provider, provider_text, saturated, timestamp, unsigned};
 
-/// The rows that match a filter, by one index and its condition. What is not asked for is decided first, so that SQLite
-/// reads no column for it.
+/// The rows that match a filter, by one index and its condition. Conditions that are not used are decided first, so
+/// that SQLite reads no column for them.
 macro_rules! matching {
     ($index:literal, $condition:literal) => {
         concat!(

@@ -162,13 +162,13 @@ impl<D: Database> SqlTransaction<D> {
         Ok(changed)
     }
 
-    /// Refuses, for good: a transaction in which something was refused cannot be committed.
+    /// Refuses permanently: a transaction in which something was refused cannot be committed.
     pub(crate) fn refuse<T>(&mut self, error: Error) -> Result<T> {
         self.failed = true;
         Err(error)
     }
 
-    /// The same, of a value that may not be one that can be stored.
+    /// The same, with a value that may be impossible to store.
     pub(crate) fn check(&mut self, value: Result<Value>) -> Result<Value> {
         value.or_else(|error| self.refuse(error))
     }

@@ -46,8 +46,8 @@ impl Records {
         (now < record.ends_at).then(|| record.clone())
     }
 
-    /// Replaces or removes a record. Of more than `most`, the others of the lowest rank are removed: the one that is
-    /// written stays, or whoever fills the table could keep what ranks lowest from being counted.
+    /// Replaces or removes a record. If there are more than `most`, removes others of the lowest rank. The record that
+    /// is written stays; otherwise, whoever fills the table could prevent low-ranking records from being counted.
     fn set(&mut self, key: &[u8], record: Option<SharedRecord>, most: usize, now: Timestamp) {
         self.remove(key);
         for _ in 0..REMOVED_AT_ONCE {
