@@ -42,7 +42,6 @@ impl Bcrypt {
         })
     }
 
-    /// Whether this is its password.
     pub fn verify(&self, password: &str) -> bool {
         let mut key = [0; MAX_BYTES];
         let length = password.len().min(MAX_BYTES);

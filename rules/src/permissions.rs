@@ -22,7 +22,6 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// All permissions.
     pub const ALL: [Self; 7] = [
         Self::Admin,
         Self::AppCreate,
@@ -44,7 +43,6 @@ impl Permission {
         names
     };
 
-    /// The permission with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|permission| permission.name() == name)
     }

@@ -75,13 +75,10 @@ pub enum Procedure {
 
 /// What is known about a procedure without calling it: see `wit/procedures.wit`.
 pub struct Row {
-    /// Which procedure.
     pub procedure: Procedure,
     /// The name by which clients call it.
     pub name: &'static str,
-    /// Whether it changes anything.
     pub kind: Kind,
-    /// Who may call it.
     pub access: Access,
     /// What a call takes.
     pub cost: Cost,

@@ -24,7 +24,6 @@ const RETURN_REDIRECT: HeaderName = HeaderName::from_static("x-auth-return-redir
 /// The end of a session without an end, for clients that require one.
 const NEVER: &str = "9999-12-31T23:59:59.999Z";
 
-/// A route of Auth.js.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     Csrf,
@@ -52,7 +51,6 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Route> {
     }
 }
 
-/// Responds to it.
 pub(crate) async fn answer(caller: &Caller, route: Route, body: Body) -> Response {
     let answered = match route {
         Route::Csrf => csrf(caller),

@@ -46,7 +46,6 @@ pub(crate) async fn pass_on(compat: &Compat, request: Request) -> Response {
     }
 }
 
-/// The sender of a request.
 pub(crate) struct Caller {
     pub compat: Arc<Compat>,
     portico: InProcess,
@@ -55,7 +54,6 @@ pub(crate) struct Caller {
     session: OnceCell<Result<Value, StatusCode>>,
 }
 
-/// A response of Portico.
 pub(crate) struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -147,7 +145,6 @@ impl Caller {
         })
     }
 
-    /// Calls a query of Portico.
     pub async fn query(&self, name: &str, input: Value) -> Outcome {
         self.call(Method::GET, name, json!({ "json": input })).await
     }
@@ -157,7 +154,6 @@ impl Caller {
         self.call(Method::GET, name, superjson::undefined()).await
     }
 
-    /// Calls a mutation of Portico.
     pub async fn mutate(&self, name: &str, input: Value) -> Outcome {
         self.call(Method::POST, name, json!({ "json": input })).await
     }

@@ -11,14 +11,12 @@ use serde_json::{Value, json};
 /// A call that succeeded, or one that was refused.
 pub(crate) type Outcome = Result<Output, Failure>;
 
-/// What a call returns.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// `None` if it has no output.
     pub json: Option<Value>,
     /// superjson's `meta`: which values are dates.
     pub meta: Option<Value>,
-    /// Cookies to set.
     pub cookies: Vec<HeaderValue>,
 }
 
@@ -46,7 +44,6 @@ impl From<Value> for Output {
     }
 }
 
-/// Why a call was refused.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// `{message, code, data, issues?}`, with a number as the code.
@@ -131,7 +128,6 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// A JSON response.
 pub(crate) fn json_response(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;

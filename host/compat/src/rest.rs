@@ -116,7 +116,6 @@ const PASSED: [&str; 1] = ["/api/users/paginated"];
 /// The route of a request.
 pub(crate) struct Found {
     route: &'static Route,
-    /// The keys in its path.
     parameters: Map<String, Value>,
 }
 
@@ -147,7 +146,6 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Found> {
         })
 }
 
-/// Responds to it.
 pub(crate) async fn answer(compat: &Arc<Compat>, found: Found, request: Request) -> Response {
     let name = found.route.procedure;
     let (parts, body) = request.into_parts();

@@ -25,7 +25,6 @@ use crate::{
     superjson,
 };
 
-/// A call of a request.
 struct Call {
     name: String,
     /// Exactly as the client has sent it.
@@ -236,7 +235,6 @@ fn wants_stream(trpc_accept: Option<&HeaderValue>, accept: Option<&HeaderValue>)
         .is_some_and(|accept| accept.as_bytes() == b"application/jsonl")
 }
 
-/// The place of an answer.
 #[derive(Clone, Copy)]
 enum Place {
     /// In an envelope of its own.

@@ -69,7 +69,6 @@ impl Api {
         answer.data().await
     }
 
-    /// Calls a mutation.
     pub async fn mutate<T: DeserializeOwned + Send + 'static>(
         &self,
         procedure: &str,
@@ -192,7 +191,6 @@ pub(crate) struct ApiError {
     pub is_of_old_form: bool,
 }
 
-/// A broken rule.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Issue {
     /// Where in the input: names of fields and indices of lists.

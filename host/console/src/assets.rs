@@ -15,7 +15,6 @@ use crate::respond::accepts_gzip;
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// A file of the console.
 pub(crate) struct Asset {
     name: &'static str,
     /// Where it is served. The path contains the hash of the content.
@@ -34,7 +33,6 @@ pub(crate) fn routes() -> Router {
     })
 }
 
-/// Where an asset is served.
 pub(crate) fn path(name: &str) -> &'static str {
     let asset = ASSETS.iter().find(|asset| asset.name == name);
     asset.map_or("", |asset| asset.path)

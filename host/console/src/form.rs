@@ -221,7 +221,6 @@ impl Form {
         self.optional(name).map(|text| text.replace("\r\n", "\n"))
     }
 
-    /// Whether a box is ticked.
     pub fn is_ticked(&self, name: &str) -> bool {
         !self.text(name).is_empty()
     }
@@ -289,7 +288,6 @@ impl Problems {
     }
 }
 
-/// A cookie's value.
 fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut cookies = headers
         .get_all(header::COOKIE)

@@ -22,7 +22,6 @@ const LEAST_COMPRESSED: usize = 1_000;
 /// Larger pages are compressed on a thread that serves no requests.
 const MOST_INLINE: usize = 64_000;
 
-/// A page.
 pub(crate) fn page(template: &impl Template) -> Response {
     page_with(StatusCode::OK, template)
 }
@@ -32,7 +31,6 @@ pub(crate) fn again(template: &impl Template) -> Response {
     page_with(StatusCode::UNPROCESSABLE_ENTITY, template)
 }
 
-/// A page with another status.
 pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => {
@@ -88,7 +86,6 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Compresses a page.
 pub(crate) async fn compress(response: Response) -> Response {
     let is_page = response
         .headers()

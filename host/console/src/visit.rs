@@ -238,7 +238,6 @@ impl Visit {
         self.user.as_ref().map_or("auto", |user| &user.color_scheme)
     }
 
-    /// The path of the page.
     pub fn path(&self) -> &str {
         self.here.split('?').next().unwrap_or_default()
     }

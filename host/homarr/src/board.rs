@@ -7,10 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::report::{Kind, Report, What, counted};
 
-/// A board.
 #[derive(Clone, Debug)]
 pub struct Board {
-    /// Its fields.
     pub board: BoardSummary,
     /// What is on it, in order.
     pub items: Vec<Item>,
@@ -24,7 +22,6 @@ pub struct Board {
     pub looks: Map<String, Value>,
 }
 
-/// Something on a board.
 #[derive(Clone, Debug)]
 pub struct Item {
     /// As stored in the extras. Which apps it has is in `shown`, if that is set.

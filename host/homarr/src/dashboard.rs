@@ -15,27 +15,19 @@ use crate::report::{Kind, Report, What, counted};
 /// Invariant, after [`Dashboard::drop_dangling`]: every reference leads to a record in it.
 #[derive(Debug, Default)]
 pub struct Dashboard {
-    /// Groups.
     pub groups: Vec<Group>,
-    /// Users.
     pub users: Vec<User>,
     /// Memberships: user and group.
     pub memberships: Vec<(String, String)>,
-    /// Apps.
     pub apps: Vec<App>,
-    /// Search engines.
     pub search_engines: Vec<SearchEngine>,
-    /// Boards.
     pub boards: Vec<Board>,
-    /// API keys.
     pub keys: Vec<Key>,
-    /// Invites.
     pub invites: Vec<Invite>,
     /// The records whose names are not Homarr's, because Homarr's names were missing or taken, or broke a rule.
     pub new_names: HashSet<(Kind, String)>,
 }
 
-/// A group.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub id: String,
@@ -43,7 +35,6 @@ pub struct Group {
     pub permissions: Vec<String>,
 }
 
-/// A user.
 #[derive(Clone, Debug)]
 pub struct User {
     /// The fields that the component knows.

@@ -13,21 +13,13 @@ const MOST_SHOWN: usize = 80;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
-    /// Groups.
     Group,
-    /// Users.
     User,
-    /// Apps.
     App,
-    /// Search engines.
     SearchEngine,
-    /// Boards.
     Board,
-    /// API keys.
     ApiKey,
-    /// Invites.
     Invite,
-    /// Everything else.
     Other,
 }
 
@@ -48,7 +40,6 @@ pub enum What {
 /// One thing that is not imported as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The kind of the record.
     pub kind: Kind,
     /// The name of the record, or its id; empty if the note is about no single record.
     pub name: String,
@@ -83,7 +74,6 @@ pub struct Count {
 /// What an import does.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// By kind.
     #[serde(serialize_with = "by_kind")]
     pub counts: BTreeMap<Kind, Count>,
     /// In the order in which they were noticed.
@@ -117,12 +107,10 @@ impl Kind {
 }
 
 impl Report {
-    /// The counts of a kind.
     pub fn count(&mut self, kind: Kind) -> &mut Count {
         self.counts.entry(kind).or_default()
     }
 
-    /// Adds a note.
     pub fn note(&mut self, kind: Kind, name: &str, what: What, text: impl Into<String>) {
         let count = self.count(kind);
         match what {
@@ -145,7 +133,6 @@ impl Report {
         self.note(kind, name, What::LeftOut, why);
     }
 
-    /// Whether the import creates anything.
     pub fn creates_anything(&self) -> bool {
         self.counts.values().any(|count| count.created > 0)
     }

@@ -99,13 +99,11 @@ fn check_size(connection: &Connection, table: &str, columns: &[&str]) -> anyhow:
 }
 
 impl Row<'_, '_> {
-    /// A text.
     pub fn text(&self, column: usize) -> anyhow::Result<String> {
         let text = self.optional_text(column)?;
         text.with_context(|| format!("{} is null", self.place(column)))
     }
 
-    /// A text, or nothing.
     pub fn optional_text(&self, column: usize) -> anyhow::Result<Option<String>> {
         match self.row.get_ref(column)? {
             ValueRef::Null => Ok(None),
@@ -127,7 +125,6 @@ impl Row<'_, '_> {
         }
     }
 
-    /// A boolean.
     pub fn flag(&self, column: usize) -> anyhow::Result<bool> {
         Ok(self.number(column)? == Some(1))
     }

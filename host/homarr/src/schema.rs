@@ -14,7 +14,6 @@ use rusqlite::{Connection, types::ValueRef};
 /// A schema of Homarr, named after its last migration.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// The last migration.
     pub migration: &'static str,
     /// The commit of github.com/homarr-labs/homarr that added it.
     pub commit: &'static str,

@@ -21,7 +21,6 @@ const PREFIX: &str = ".portico-homarr-";
 /// What a file is, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A database of SQLite.
     Database,
     /// A ZIP, as Homarr exports it.
     Archive,
@@ -89,7 +88,6 @@ impl DatabaseCopy {
         Ok(copy)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.file.path()
     }

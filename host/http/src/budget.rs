@@ -117,7 +117,6 @@ impl Budget {
         })
     }
 
-    /// Begins a transfer.
     pub fn open(self: &Arc<Self>, owner: Owner) -> (Arc<Transfer>, Cut) {
         let (sender, cut) = oneshot::channel();
         let mut transfers = self.transfers();
@@ -168,7 +167,6 @@ impl Budget {
         self.stop.send_replace(Some(Instant::now()));
     }
 
-    /// Waits until the host stops.
     pub async fn stopping(&self) {
         // It cannot fail: the sender lives as long as this.
         let _ = self.stop.subscribe().wait_for(Option::is_some).await;

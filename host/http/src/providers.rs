@@ -41,11 +41,9 @@ const SECURE_COOKIE: &str = "__Host-portico_oidc";
 /// The longest path to return to, in characters.
 const LONGEST_PATH: usize = 512;
 
-/// The input of the start.
 pub(crate) const START_INPUT: Shape = Record(&[optional("returnTo", Text)
     .about("The path on this host to go to afterwards, with query and fragment; at most 512 characters of ASCII. The default is /.")]);
 
-/// The input of the callback.
 pub(crate) const CALLBACK_INPUT: Shape = Record(&[
     optional("state", Text).about("Identifies the sign-in."),
     optional("code", Text).about("The code that is exchanged for a token at the issuer."),

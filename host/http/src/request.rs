@@ -106,7 +106,6 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
     Ok(identity)
 }
 
-/// The client's address.
 pub(crate) fn client_address(http: &Shared, parts: &Parts) -> Option<IpAddr> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     address::client(peer, &parts.headers, &http.settings.trusted_proxies)
@@ -268,7 +267,6 @@ pub(crate) fn query_pairs(query: Option<&str>) -> Result<Vec<(String, String)>, 
         .collect()
 }
 
-/// Percent-decoding.
 pub(crate) fn decode(text: &str) -> Result<String, Error> {
     let broken = text
         .split('%')

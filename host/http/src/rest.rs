@@ -32,7 +32,6 @@ use super::{
 /// The parameters of a path and their values, in order.
 type Parameters = Vec<(&'static str, String)>;
 
-/// Every path with its methods.
 pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Arc<Http>>)> {
     let mut paths: BTreeMap<&'static str, Vec<(Route, Arc<Procedure>)>> = BTreeMap::new();
     for procedure in table.iter() {

@@ -51,7 +51,6 @@ pub(crate) fn prepare(listener: &TcpListener) {
     }
 }
 
-/// A socket.
 pub(crate) struct Socket {
     stream: TcpStream,
     linger: Linger,

@@ -27,7 +27,6 @@ pub(crate) struct Http {
     pub noted: Mutex<HashMap<String, Timestamp>>,
     /// Whether an administrator has been seen in storage.
     pub has_administrator: AtomicBool,
-    /// Turns of large batches.
     pub turns: Turns,
     /// The OpenAPI document, made at its first request.
     pub document: OnceLock<File>,

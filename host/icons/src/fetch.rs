@@ -43,7 +43,6 @@ pub(crate) trait Fetch: Send + Sync + 'static {
     fn fetch(&self, url: &Url) -> Result<Vec<u8>, IconError>;
 }
 
-/// The network.
 pub(crate) struct Network {
     agent: Agent,
     trust: Arc<Trust>,

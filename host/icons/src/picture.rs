@@ -42,12 +42,10 @@ impl Picture {
         self.content_type
     }
 
-    /// Its content.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Its `ETag`.
     pub(crate) fn tag(&self) -> String {
         let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("\"{hash}\"")

@@ -26,7 +26,6 @@ use super::versions::{CHECK, Place, Version};
 /// How long a transaction may be open without a statement. The host ends calls earlier.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
-/// A connection to the database.
 pub(super) struct Connection {
     client: Arc<Client>,
     statements: Mutex<HashMap<String, Statement>>,

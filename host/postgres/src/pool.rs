@@ -41,7 +41,6 @@ pub(super) enum For {
 /// The places that a connection takes until the server has finished with it.
 pub(super) type Places = Vec<OwnedSemaphorePermit>;
 
-/// Connections to one database.
 pub(super) struct Pool {
     pub target: Target,
     pub health: Health,

@@ -25,7 +25,6 @@ type Reached = (
     tokio_postgres::Connection<Socket, <Tls as MakeTlsConnect<Socket>>::Stream>,
 );
 
-/// The servers of a URL.
 pub(super) struct Servers {
     /// One configuration for each host.
     hosts: Vec<Config>,

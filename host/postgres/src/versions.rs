@@ -35,7 +35,6 @@ pub(super) const CHECK: &str = "
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_LOOKS: usize = 200;
 
-/// The version of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version {
     /// The version of its tables; 0 if it has none.

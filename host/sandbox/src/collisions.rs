@@ -11,7 +11,6 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(25);
 /// How much larger the bound is after each further collision.
 const GROWTH: u32 = 3;
-/// The largest bound.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The collisions of one call.

@@ -32,7 +32,6 @@ const MOST_KEPT: usize = 8;
 
 const EXTENSION: &str = "compiled";
 
-/// The length of a SHA-256.
 const DIGEST: usize = 32;
 
 /// Compiles a component, or reads it from this folder, which is created if necessary.

@@ -35,7 +35,6 @@ pub(crate) struct Warm {
 
 /// Kept small, because every call searches all of them.
 struct Waiting {
-    /// The user's hash.
     user: u64,
     since: Instant,
     served_again: bool,

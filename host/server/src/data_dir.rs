@@ -63,7 +63,6 @@ impl DataDir {
         &self.path
     }
 
-    /// The database file.
     pub fn database(&self) -> PathBuf {
         Self::database_in(&self.path)
     }

@@ -19,7 +19,6 @@ pub enum ExistingUsers {
     Administrator,
 }
 
-/// Whether any administrator exists.
 pub(crate) async fn admin_exists(transaction: &mut dyn Transaction) -> Result<bool, Error> {
     // No user has this id, so every administrator counts as another one.
     let no_user = "";
@@ -27,7 +26,6 @@ pub(crate) async fn admin_exists(transaction: &mut dyn Transaction) -> Result<bo
 }
 
 impl Resources {
-    /// Whether any user exists.
     pub async fn has_users(&self, request_id: &str) -> Result<bool, Error> {
         let context = Identity::anonymous().context(request_id);
         let mut transaction = self.storage.begin(Access::Read, &context).await?;

@@ -7,7 +7,6 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// A fair semaphore.
 pub struct FairSemaphore<K: Ord + Copy> {
     state: Mutex<State<K>>,
 }

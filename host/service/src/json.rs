@@ -16,9 +16,7 @@ const LONGEST_KEY: usize = 64;
 /// Why a text could not be read.
 #[derive(Debug)]
 pub enum Error {
-    /// It is not valid JSON.
     Syntax(serde_json::Error),
-    /// A key is repeated.
     Repeated(Issue),
 }
 
@@ -33,7 +31,6 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Reads a text of JSON.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
     let mut repeated = None;
     let mut deserializer = serde_json::Deserializer::from_slice(text);

@@ -18,7 +18,6 @@ pub struct Report {
     pub created: Vec<Entry>,
     /// Existing records that changed, whether or not the document names them.
     pub changed: Vec<Entry>,
-    /// Records that were removed.
     pub removed: Vec<Entry>,
     /// Records that the document names and that already matched it.
     pub unchanged: Vec<Entry>,
@@ -37,14 +36,12 @@ pub struct Unnamed {
     pub(crate) boards: usize,
 }
 
-/// A record.
 #[derive(Serialize, Deserialize)]
 pub struct Entry {
     /// `group`, `user`, `app`, `searchEngine` or `board`.
     pub kind: Cow<'static, str>,
     /// `None` for a record that a dry run would create.
     pub id: Option<String>,
-    /// Its name.
     pub name: String,
     /// The provider of a user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +51,6 @@ pub struct Entry {
     pub changes: Vec<Change>,
 }
 
-/// A field that differs.
 #[derive(Serialize, Deserialize)]
 pub struct Change {
     /// Which field, as documents name it.

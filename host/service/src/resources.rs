@@ -19,9 +19,7 @@ use crate::{audit::Audit, second_runtime::Permits, throttle::Throttle};
 pub struct Resources {
     /// The users, the apps, and the records of the dashboard side.
     pub storage: Arc<dyn DashboardStorage>,
-    /// Runs the component.
     pub sandbox: Sandbox,
-    /// The time.
     pub clock: Arc<dyn Clock>,
     /// Makes keys, tokens and ids.
     pub secrets: Secrets,

@@ -41,9 +41,7 @@ pub struct ServiceParts {
     pub storage: Arc<dyn DashboardStorage>,
     /// What the hosts on the storage share.
     pub shared: Arc<dyn SharedRecords>,
-    /// Runs the component.
     pub sandbox: Sandbox,
-    /// The time.
     pub clock: Arc<dyn Clock>,
     /// Makes keys, tokens and ids.
     pub secrets: Secrets,
@@ -60,7 +58,6 @@ pub struct ServiceParts {
 pub struct Service {
     /// What calls work with.
     resources: Arc<Resources>,
-    /// Every procedure.
     pub table: Arc<Table>,
 }
 

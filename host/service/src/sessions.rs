@@ -46,7 +46,6 @@ impl SessionTimes {
 pub struct IssuedSession {
     /// The token with which the client authenticates. Storage has only its hash.
     pub token: String,
-    /// The record in storage.
     pub session: Session,
 }
 

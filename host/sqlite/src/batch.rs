@@ -119,7 +119,6 @@ impl Batch {
         self.last_commit
     }
 
-    /// Begins a member's work.
     pub fn begin(&mut self) -> rusqlite::Result<Undo> {
         self.transactions += 1;
         if self.is_open {
@@ -139,7 +138,6 @@ impl Batch {
         }
     }
 
-    /// Undoes a member's work.
     pub fn undo(&mut self, undo: Undo) {
         match undo {
             Undo::Batch => {

@@ -59,7 +59,6 @@ impl Health {
         }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -29,7 +29,6 @@ pub(super) fn run(connection: &Connection, sql: &str, params: impl Params) -> ru
     connection.prepare_cached(sql)?.execute(params)
 }
 
-/// Prepares a statement.
 pub(super) fn prepare<'a>(
     connection: &'a Connection,
     sql: &'static Sql,
@@ -37,7 +36,6 @@ pub(super) fn prepare<'a>(
     connection.prepare_cached(&TEXTS.of(sql, false))
 }
 
-/// Prepares an insertion.
 pub(super) fn prepare_insert<'a>(
     connection: &'a Connection,
     into: &'static Insert,
@@ -69,7 +67,6 @@ pub(super) fn execute(connection: &Connection, sql: &'static Sql, values: &[Valu
     Ok(statement.raw_execute()? as u64)
 }
 
-/// Inserts rows.
 pub(super) fn insert(
     connection: &Connection,
     into: &'static Insert,

@@ -49,7 +49,6 @@ impl Temporary {
         Err(io::Error::other("other runs keep removing the temporary file"))
     }
 
-    /// Its temporary path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -20,7 +20,6 @@ pub(super) struct Kept {
     pub version: Value,
 }
 
-/// The extras of a user.
 pub(super) async fn of_user(caller: &Caller, id: &str) -> Result<Kept, Failure> {
     read(caller, "extras.ofUser", id).await
 }
@@ -46,7 +45,6 @@ pub(super) async fn change_of_user(
     }
 }
 
-/// The extras of a board.
 pub(super) async fn of_board(caller: &Caller, id: &str) -> Result<Kept, Failure> {
     read(caller, "extras.ofBoard", id).await
 }

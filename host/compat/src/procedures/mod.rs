@@ -16,7 +16,6 @@ use crate::{
     outcome::{Failure, Outcome},
 };
 
-/// Whether a procedure changes anything.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Query,
@@ -26,7 +25,6 @@ pub(crate) enum Kind {
 /// What a procedure does for a caller with an input, which is null if there is none.
 pub(crate) type Run = for<'a> fn(&'a Caller, Value) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-/// One procedure.
 pub(crate) struct Procedure {
     pub name: &'static str,
     pub kind: Kind,
@@ -46,7 +44,6 @@ impl Procedure {
     }
 }
 
-/// A procedure that only reads.
 const fn query(name: &'static str, run: Run) -> Procedure {
     Procedure {
         name,
@@ -56,7 +53,6 @@ const fn query(name: &'static str, run: Run) -> Procedure {
     }
 }
 
-/// A procedure that changes something.
 const fn mutation(name: &'static str, run: Run) -> Procedure {
     Procedure {
         name,
@@ -77,14 +73,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
     all.into_iter().flatten().find(|procedure| procedure.name == name)
 }
 
-/// A text of the input.
 fn text<'a>(input: &'a Value, key: &str) -> Result<&'a str, Failure> {
     input[key]
         .as_str()
         .ok_or_else(|| Failure::bad_input(key, "must be a text"))
 }
 
-/// A boolean of the input.
 fn boolean(input: &Value, key: &str) -> Result<bool, Failure> {
     let value = input[key].as_bool();
     value.ok_or_else(|| Failure::bad_input(key, "must be true or false"))

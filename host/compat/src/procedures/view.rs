@@ -19,7 +19,6 @@ use crate::{caller::Caller, outcome::Failure};
 /// The most items and sections of a board.
 const MOST: usize = 1000;
 
-/// A board.
 pub(super) struct View {
     /// Portico's: `{id, name, isPublic, creatorId, items}`.
     pub board: Value,

@@ -14,7 +14,6 @@ use crate::{
 /// The most boards that other pages offer for a choice.
 const MOST_LINKS: usize = 30;
 
-/// Boards on a page.
 const PAGE: usize = 50;
 
 pub(super) fn routes() -> Router {

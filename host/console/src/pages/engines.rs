@@ -24,7 +24,6 @@ use crate::{
     visit::{Query, Visit, Visitor, initial},
 };
 
-/// Search engines on one page.
 const PAGE: usize = 50;
 
 const FIELDS: [&str; 5] = ["name", "short", "urlTemplate", "iconUrl", "description"];

@@ -26,7 +26,6 @@ pub(super) fn routes() -> Router {
         .route("/invites/{id}/delete", get(ask).post(delete))
 }
 
-/// Invites on a page.
 const PAGE: usize = 50;
 
 #[derive(Deserialize)]

@@ -36,7 +36,6 @@ impl Engine {
         portico_icons::engine_icon(&self.id, &self.icon_url)
     }
 
-    /// The address of a search.
     fn address(&self, text: &str) -> String {
         let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         self.url_template.trim().replace("%s", &text)

@@ -12,7 +12,6 @@ use crate::{health, providers};
 /// A route that is not a procedure call.
 pub(super) struct Endpoint<'a> {
     pub route: Route,
-    /// The operation's id.
     pub id: &'a str,
     pub tag: &'static str,
     pub about: &'static str,

@@ -41,7 +41,6 @@ who changes their own password with the session cookie receives a new cookie.
 this service's own pages, at an IP address, `localhost` or the host of the setting `public-url`.
 ";
 
-/// The document.
 pub fn document(table: &Table) -> Value {
     let mut operations = Operations::default();
     for procedure in table.iter() {

@@ -206,7 +206,6 @@ impl Operations {
         self.put(endpoint.route.method, endpoint.route.path, operation);
     }
 
-    /// The schema of an input.
     fn input(&mut self, procedure: &Procedure) -> Value {
         self.schemas.named(
             &format!("{}Input", component(procedure)),

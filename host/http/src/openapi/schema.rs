@@ -121,7 +121,6 @@ impl Schemas {
         }
     }
 
-    /// A shape as a schema.
     pub fn of(&mut self, shape: &Shape, scope: &str) -> Value {
         match shape {
             // Any value, because it is ignored.

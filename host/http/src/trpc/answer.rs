@@ -49,7 +49,6 @@ impl Caption {
     }
 }
 
-/// The outcome of one call.
 pub(super) struct Answer {
     name: String,
     superjson: bool,
@@ -57,7 +56,6 @@ pub(super) struct Answer {
     /// superjson's `meta` for the output; empty if it is not sent.
     meta: String,
     shape: Shape,
-    /// The procedure's method.
     method: Option<&'static str>,
 }
 

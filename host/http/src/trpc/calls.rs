@@ -31,7 +31,6 @@ pub(super) struct Calls {
     calls: Vec<BatchCall>,
 }
 
-/// One call.
 pub(super) struct BatchCall {
     /// The procedure's name, as the client wrote it.
     pub name: String,
@@ -41,11 +40,9 @@ pub(super) struct BatchCall {
     pub superjson: bool,
     /// Set once access has been checked: the call may be made, or it is refused whatever its input is.
     pub authorised: Option<Result<Authorised, Error>>,
-    /// The input.
     pub input: Input,
 }
 
-/// The input of a call.
 pub(super) enum Input {
     None,
     Value(Value),
@@ -188,7 +185,6 @@ impl Calls {
         self.calls.iter().filter_map(|call| call.procedure.as_deref())
     }
 
-    /// The calls, in order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut BatchCall> {
         self.calls.iter_mut()
     }
@@ -198,7 +194,6 @@ impl Calls {
         self.calls.iter().any(|call| call.superjson)
     }
 
-    /// The number of calls.
     pub fn len(&self) -> usize {
         self.calls.len()
     }

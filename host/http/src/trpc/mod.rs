@@ -62,7 +62,6 @@ const AT_ONCE: usize = 8;
 /// How long a task makes the calls of a batch before it yields its thread.
 const AT_A_STRETCH: Duration = Duration::from_millis(1);
 
-/// Answers one request.
 pub(crate) async fn handle(
     State(http): State<Shared>,
     Extension(id): Extension<RequestId>,
@@ -233,7 +232,6 @@ struct RequestContext {
     takes_turns: bool,
     /// The turn of a large batch; `None` if it waited in vain.
     turn: OnceCell<Option<Turn>>,
-    /// The place of each answer.
     place: Place,
     /// The bytes that are left for the answers.
     room: AtomicUsize,

@@ -9,7 +9,6 @@ use bytes::BytesMut;
 use portico_storage::copying::{Row, Value};
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-/// A value for a column.
 #[derive(Debug)]
 pub(super) enum Cell<'a> {
     Null,

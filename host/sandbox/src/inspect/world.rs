@@ -8,7 +8,6 @@ use wit_parser::{Resolve, TypeDefKind, WorldId, WorldItem, WorldKey};
 pub struct Interface {
     /// With package and version, such as `portico:dashboard/apps@1.0.0`.
     pub name: String,
-    /// How many functions it has.
     pub functions: usize,
     /// How it compares with this host's.
     pub standing: Compatibility,

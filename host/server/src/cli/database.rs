@@ -12,7 +12,6 @@ use tracing::warn;
 
 use super::settings::Settings;
 
-/// An open database.
 pub enum Database {
     Sqlite(Arc<SqliteStorage>),
     Postgres(Arc<PostgresStorage>),
@@ -49,7 +48,6 @@ impl Database {
         Ok(Self::Postgres(Arc::new(storage.with_apps_by_board(by_board))))
     }
 
-    /// The storage in it.
     pub fn storage(&self) -> Arc<dyn DashboardStorage> {
         match self {
             Self::Sqlite(storage) => storage.clone(),

@@ -78,12 +78,10 @@ impl Document {
         }
     }
 
-    /// The input of `state.apply`.
     pub fn input(&self) -> Value {
         Value::Object(self.content.clone())
     }
 
-    /// The file's name.
     pub fn name(&self) -> impl Display {
         self.file.display()
     }

@@ -35,7 +35,6 @@ const LONGEST_RENEWAL: Duration = Duration::from_mins(1);
 /// The interval at which a host checks whether another one has renewed a copy.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// An index.
 #[derive(Clone)]
 pub(super) struct Index {
     pub table: Arc<Table>,
@@ -45,7 +44,6 @@ pub(super) struct Index {
 /// Which index is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Version {
-    /// The hash of the index.
     hash: String,
     /// When it was fetched, by the clock of the store.
     pub fetched: Timestamp,
@@ -78,7 +76,6 @@ impl Copy {
         [self.version_key(), index]
     }
 
-    /// The stored index.
     pub fn read(&self) -> anyhow::Result<Option<Index>> {
         let read = self.runtime.block_on(self.records.read(&self.keys()));
         let (records, _) = read.map_err(failed)?;

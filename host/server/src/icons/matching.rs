@@ -69,7 +69,6 @@ pub(super) struct Rank<'a> {
 }
 
 impl<'a> Rank<'a> {
-    /// The folded file stem.
     pub(super) fn stem(self) -> &'a str {
         self.stem
     }
@@ -193,7 +192,6 @@ impl Table {
         best.map(|(_, at)| at)
     }
 
-    /// The paths of all icons.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.icons.iter().map(|(_, icon)| icon.path.as_str())
     }

@@ -49,11 +49,8 @@ pub const SIGN_IN: &str = "sign-in";
 /// A call, as the log names it: its procedure, its caller and its request.
 #[derive(Clone, Copy)]
 pub struct Action<'a> {
-    /// The name of the procedure.
     pub procedure: &'a str,
-    /// Query or mutation.
     pub kind: Kind,
-    /// The caller.
     pub identity: &'a Identity,
     /// The request's id, as the log has it.
     pub request_id: &'a str,

@@ -23,15 +23,12 @@ pub trait Directory: fmt::Debug + Send + Sync {
 pub struct Login<'a> {
     /// The resources of the service that the user signs in to.
     pub resources: &'a Resources,
-    /// The client's address.
     pub address: Option<IpAddr>,
     /// The request's id, as the log has it.
     pub request_id: &'a str,
-    /// The username.
     pub username: &'a str,
     /// The username's name-key, for which the throttle counts this attempt.
     pub name_key: &'a str,
-    /// The password.
     pub password: &'a str,
     /// Whether the directory has been asked about the password and has not responded yet. The attempt then counts as
     /// failed, even if the directory turns out to be unreachable.

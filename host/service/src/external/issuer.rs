@@ -63,7 +63,6 @@ pub struct Returned {
     pub error_description: Option<String>,
     /// The issuer, if it says so.
     pub issuer: Option<String>,
-    /// The browser's name.
     pub browser: String,
 }
 
@@ -82,7 +81,6 @@ pub struct Resumed {
     pub code: Result<String, String>,
     /// The nonce that the ID token must have.
     pub nonce: String,
-    /// The verifier of PKCE.
     pub verifier: String,
     /// The path to which the browser goes afterwards.
     pub return_to: String,

@@ -27,8 +27,6 @@ pub use self::{
 /// The providers that are on, in addition to `credentials`, which always is.
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
-    /// A directory.
     pub ldap: Option<Arc<dyn Directory>>,
-    /// OpenID Connect.
     pub oidc: Option<Arc<dyn Issuer>>,
 }

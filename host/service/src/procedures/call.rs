@@ -21,11 +21,9 @@ type Running = Pin<Box<dyn Future<Output = Result<Output, Error>> + Send>>;
 /// The function that runs a procedure.
 pub(crate) type Run = fn(Call) -> Running;
 
-/// One call of a procedure.
 pub struct Call {
     /// The resources of the service.
     pub resources: Arc<Resources>,
-    /// The caller.
     pub identity: Arc<Identity>,
     /// The request's id, as the log has it.
     pub request_id: Arc<str>,
@@ -162,7 +160,6 @@ impl io::Write for Bounded {
     }
 }
 
-/// A value as JSON.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
     let mut output = Bounded::new(usize::MAX);
     // As a trait object, because these answers are made less often and the program stays smaller.

@@ -22,7 +22,6 @@ pub const MOST_VALUES: usize = 100_000;
 /// Method and path of a procedure in REST.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Route {
-    /// The method.
     pub method: &'static str,
     /// The path; `{key}` becomes a key of the input.
     pub path: &'static str,
@@ -51,7 +50,6 @@ pub fn parameters(path: &str) -> impl Iterator<Item = &str> {
     parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// The transports of a procedure.
 #[derive(Clone, Copy)]
 pub(crate) enum Transports {
     /// Procedure calls and the command line, and REST if it has a route. This function runs it.
@@ -158,9 +156,7 @@ pub struct Row {
     about: &'static str,
     /// `None` if the component describes kind, access and cost.
     stated: Option<Stated>,
-    /// The shape of its input.
     pub input: Shape,
-    /// The shape of its answer.
     pub output: Shape,
     /// Its place in REST.
     pub route: Option<Route>,
@@ -192,12 +188,10 @@ pub(crate) const fn described(name: &'static str, input: Shape, output: Shape, r
     row(name, input, output, Transports::Calls(run))
 }
 
-/// A query for administrators.
 pub(crate) const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
     described(name, input, output, run).stated(Kind::Query, Callers::Administrators)
 }
 
-/// A mutation for administrators.
 pub(crate) const fn mutation(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
     described(name, input, output, run).stated(Kind::Mutation, Callers::Administrators)
 }

@@ -18,9 +18,7 @@ use serde_json::Value;
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// No value.
     Nothing,
-    /// A text.
     Text,
     /// `true` or `false`.
     Boolean,
@@ -32,7 +30,6 @@ pub enum Shape {
     Date,
     /// One of these texts.
     Choice(&'static [&'static str]),
-    /// A list.
     List(&'static Shape),
     /// An object with these keys.
     Record(&'static [Field]),
@@ -52,7 +49,6 @@ pub enum Shape {
     Bounded(&'static Shape, Bound),
 }
 
-/// A bound of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound {
     /// The smallest and the largest number of characters (Unicode scalar values).
@@ -95,10 +91,8 @@ impl Bound {
     }
 }
 
-/// A key of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The key.
     pub name: &'static str,
     /// The shape of its value.
     pub shape: Shape,
@@ -147,13 +141,10 @@ pub const NAMED: Shape = Shape::Named(
         required("name", Shape::Text).about("The name."),
     ]),
 );
-/// A text or null.
 pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
-/// A user's identity provider.
 pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
 /// The dashboard's colours.
 pub const COLOR_SCHEME: Shape = Shape::Choice(&["light", "dark", "auto"]);
-/// A date or null.
 pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 /// How many records a page has.
 pub const PAGE_SIZE: Shape = Shape::Bounded(&Shape::Integer, Bound::range(bounds::PAGE_SIZE));

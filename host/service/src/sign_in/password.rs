@@ -27,7 +27,6 @@ const COUNTED_NAME: usize = 16 * 255;
 pub struct Claim {
     /// The username, in any case.
     pub username: String,
-    /// The password.
     pub password: String,
     /// The client's address, if it is known.
     pub address: Option<IpAddr>,

@@ -23,7 +23,6 @@ pub(super) struct Counts {
     pub account: Failures,
     /// Of the account at this address.
     pub known: KnownSource,
-    /// Of the address.
     pub source: Attempts,
 }
 
@@ -36,12 +35,10 @@ pub(super) struct Attempt {
     pub is_known: bool,
 }
 
-/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It succeeded, so its client knew the password.
     Succeeded,
-    /// It failed.
     Failed,
     /// Nothing was checked.
     Void,

@@ -6,7 +6,6 @@ use uuid::Uuid;
 /// The longest text that is accepted from the directory, in characters.
 const MAX_CHARS: usize = 1024;
 
-/// An entry of the directory.
 pub(super) struct Entry {
     pub dn: String,
     attributes: Vec<(String, Vec<Vec<u8>>)>,

@@ -13,7 +13,6 @@ enum Part {
     Placeholder(Placeholder),
 }
 
-/// A placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placeholder {
     /// `{username}`: the typed name; in the filter for groups, the name in the directory.

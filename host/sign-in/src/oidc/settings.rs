@@ -9,7 +9,6 @@ use crate::common::Secret;
 /// The path to which the issuer sends browsers back.
 pub(super) const CALLBACK: &str = "/api/auth/oidc/callback";
 
-/// The settings of an issuer.
 #[derive(Clone, Debug)]
 pub struct OidcSettings {
     /// The issuer's URL, exactly as in its discovery document.

@@ -24,7 +24,6 @@ use crate::{
     visit::{Query, Visit, Visitor},
 };
 
-/// Apps on one page.
 const PAGE: usize = 50;
 
 /// The most boards that are searched for an app.

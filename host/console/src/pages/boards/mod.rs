@@ -25,7 +25,6 @@ use crate::{
     visit::{Query, Visit, Visitor},
 };
 
-/// Boards on one page.
 const PAGE: usize = 50;
 
 pub(super) fn routes() -> Router {
@@ -152,7 +151,6 @@ async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
     Ok(see("/manage/boards?note=deleted"))
 }
 
-/// Where a board is managed.
 fn path(id: &str) -> String {
     format!("/manage/boards/{}", segment(id))
 }

@@ -6,7 +6,6 @@ use sha2::{Digest, Sha256};
 
 use crate::api::{Api, ApiError};
 
-/// A board with its items.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredBoard {
@@ -15,7 +14,6 @@ pub(crate) struct StoredBoard {
     pub items: Vec<StoredItem>,
 }
 
-/// An item of a board.
 #[derive(Deserialize, Serialize, Debug, Clone, PartialEq)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum StoredItem {

@@ -22,7 +22,6 @@ pub(super) fn routes() -> Router {
         .merge(one::routes())
 }
 
-/// Groups on a page.
 const PAGE: usize = 50;
 
 /// The permissions that a group may have, the strongest of each kind first.

@@ -27,7 +27,6 @@ pub(super) fn routes() -> Router {
         .merge(one::routes())
 }
 
-/// Users on a page.
 const PAGE: usize = 50;
 
 /// The most groups to choose from for a new user; others can be added afterwards.

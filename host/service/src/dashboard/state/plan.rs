@@ -43,7 +43,6 @@ pub(super) struct Plan {
     pub boards: Matches,
     /// The groups of each user, where the document states them.
     pub memberships: Vec<Option<Vec<Target>>>,
-    /// The references of each board.
     pub contents: Vec<Contents>,
 }
 

@@ -100,7 +100,6 @@ impl Report {
         format!("created {created}, changed {changed}, removed {removed}{dry_run}")
     }
 
-    /// Compares two snapshots.
     pub(super) fn new(dry_run: bool, named: &NamedIds, before: &View<'_>, after: &View<'_>) -> Self {
         let mut report = Self {
             dry_run,

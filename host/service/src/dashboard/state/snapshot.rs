@@ -63,7 +63,6 @@ macro_rules! read_all {
     }};
 }
 
-/// All users by name.
 async fn read_users(
     transaction: &mut dyn DashboardTransaction,
     at_once: AtOnce,
@@ -72,7 +71,6 @@ async fn read_users(
     read_all!(at_once, slice => transaction.list_users(&everyone, slice, true))
 }
 
-/// All apps by name.
 async fn read_apps(transaction: &mut dyn DashboardTransaction, at_once: AtOnce) -> storage::Result<Vec<App>> {
     read_all!(at_once, slice => transaction.list_apps(&AppFilter::EVERYTHING, slice))
 }

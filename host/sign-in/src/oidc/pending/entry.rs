@@ -8,7 +8,6 @@ use portico_storage::{SecretHash, hash_secret};
 /// How long a sign-in may take.
 pub(super) const TIME_LIMIT: Timestamp = PATIENCE_SECONDS * 1000;
 
-/// A pending sign-in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::oidc) struct Entry {
     /// The path to which the browser is sent at the end.
