@@ -193,7 +193,8 @@ pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<By
     }
 }
 
-/// Copies a body together as it arrives: a frame of one byte would hold the buffer of kilobytes that it was read into.
+/// Copies the parts of a body together as they arrive, because a frame of one byte would hold the buffer of kilobytes
+/// into which it was read.
 async fn join_frames(mut body: Limited<Body>) -> Result<Vec<u8>, BoxError> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {

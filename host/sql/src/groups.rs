@@ -43,7 +43,8 @@ declare! {
     DELETE = Sql::unbounded("DELETE FROM ~user_group WHERE id = $1");
     /// The group stays until the transaction ends.
     EXISTS = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1 [hold for KEY SHARE]");
-    /// The same before a change that is made alone: two that took turns to go on alone would wait for each other.
+    /// The same before a change that takes the lock alone: two transactions that first hold it alongside each other and
+    /// then want it alone would wait for each other.
     EXISTS_ALONE = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1").alone();
     DELETE_PERMISSIONS = Sql::short("DELETE FROM ~group_permission WHERE group_id = $1").alone();
     INSERT_MEMBER = Sql::short(
