@@ -3,7 +3,7 @@
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, Portico, Session, administrator};
 use serde_json::{Value, json};
 
-/// Creates an app with these fields beside a name and an icon.
+/// Creates an app with these fields in addition to a name and an icon.
 #[track_caller]
 fn create(admin: &Session, extra: &Value) -> portico_tests::Answer {
     let mut input = json!({"name": "An app", "iconUrl": "/icon.svg"});

@@ -133,7 +133,7 @@ fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions(
     assert_eq!(see(&server.anonymous(), &public).data(), expected);
     see(&admin, &private).assert_status(200);
 
-    // A board that the caller may not see is answered like one that does not exist, byte for byte.
+    // A board that the caller may not see gets the same response as one that does not exist, byte for byte.
     for client in [&server.anonymous() as &dyn Client, &alice, &bob] {
         let hidden = see(client, &private);
         hidden.assert_refused(404, "NOT_FOUND");

@@ -85,7 +85,7 @@ fn a_bad_key_makes_the_caller_anonymous() {
     for bad in [good.as_str(), "Bearer", "Bearer ", &format!("Basic {good}")] {
         assert_eq!(header(bad), 401, "{bad}");
     }
-    // A key may be created with a time that is over; it is no credential.
+    // A key may be created with a time in the past; it is not a valid credential.
     let past = json!({"userId": alice.id, "expiresAt": "2001-01-01T00:00:00.000Z"});
     let expired = server.key(&admin.make("apiKeys.create", &past, "apiKey"));
     expired

@@ -1,4 +1,4 @@
-//! Calls that grow with the data run on the second runtime, a few at once; short ones do not wait for them.
+//! Calls that grow with the data run on the second runtime, a few at the same time; short ones do not wait for them.
 
 use std::{
     mem::take,

@@ -220,7 +220,7 @@ fn home_boards_must_be_visible_to_the_user_whose_they_are() {
         .assert_bad_field("homeBoardId");
     set(&admin, Value::Null, json!(public)).assert_done();
     assert_eq!(boards(), (Value::Null, json!(public)));
-    // A deleted board is no user's home board.
+    // A deleted board is not anyone's home board.
     admin.mutate("board.delete", &json!({"id": public})).assert_done();
     assert_eq!(boards(), (Value::Null, Value::Null));
 }

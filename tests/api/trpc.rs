@@ -111,7 +111,7 @@ fn queries_use_get_and_mutations_use_post() {
     wrong("GET", "app.create", "POST");
     wrong("PUT", "app.create", "POST");
     wrong("DELETE", "app.delete", "POST");
-    // It comes before the content type, too.
+    // It also comes before the content type.
     for method in ["POST", "PUT", "TRACE", "OPTIONS"] {
         let answer = server.anonymous().send(method, "/api/trpc/app.all", &[], None);
         answer.assert_refused(405, "METHOD_NOT_SUPPORTED");
@@ -211,7 +211,7 @@ fn a_batch_is_answered_in_order_with_one_status_for_all() {
 fn a_fault_of_the_whole_batch_is_one_error() {
     let (server, admin) = start();
     let app = admin.app("An app");
-    // A missing key is no input; null is null.
+    // A missing key means no input; null is null.
     let answer = get(&admin, "app.byId,app.byId?batch=1", &json!({"1": {"id": app}}));
     assert_eq!(
         (answer.status, answer.json()[0]["error"]["code"].clone()),

@@ -1,5 +1,5 @@
-//! Apps that not everyone sees: with `--app-visibility boards`, an app that stands on no board which a caller may
-//! view is nowhere in what that caller gets.
+//! Apps that not everyone sees: with `--app-visibility boards`, an app that is on no board that a caller may view is
+//! nowhere in what that caller gets.
 
 use portico_tests::procedures::{TABLE, Who};
 use portico_tests::{

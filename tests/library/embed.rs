@@ -38,7 +38,7 @@ impl Authenticate for Trusting {
 
 const PASSWORD: &str = "correct horse";
 
-/// Over empty storage. The compiled component is kept for all tests.
+/// Over empty storage. All tests share the compiled component.
 fn builder() -> PluginBuilder {
     Plugin::builder(Arc::new(MemoryStorage::new())).cache(portico_tests::cache())
 }

@@ -111,7 +111,7 @@ fn a_backup_made_while_four_connections_write_is_one_state_and_starts() {
         .get("/api/auth/session")
         .assert_refused(401, "UNAUTHORIZED");
     restored.sign_in("root", PASSWORD);
-    // The service that was backed up goes on as before.
+    // The service that was backed up continues as before.
     admin.get("/api/auth/session").assert_status(200);
 }
 

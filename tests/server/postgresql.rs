@@ -122,7 +122,8 @@ fn an_app_and_a_user_take_two_round_trips_with_their_caller_and_changes_two_to_f
         format!("/api/apps/{}", id.as_str().expect("an id")),
     );
     let change = json!({"id": id, "name": "Wiki", "iconUrl": "/wiki.svg"});
-    // The least of some: the first prepares statements, and a few have something in the background beside them.
+    // The smallest of several: the first call prepares statements, and during a few others something runs in the
+    // background.
     let round_trips = |call: &dyn Fn()| {
         let counted = (0..6).map(|_| proxy.round_trips(call)).min();
         counted.expect("six")

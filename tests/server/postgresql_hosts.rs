@@ -109,7 +109,7 @@ fn the_attempts_of_an_address_are_counted_across_hosts() {
         let host = if number % 2 == 0 { &one } else { &two };
         statuses.push(sign_in(host, "192.0.2.1", &format!("name {number}"), "wrong password").status);
     }
-    // Ten at once, and one more in five seconds.
+    // A burst of ten, and one more in five seconds.
     let failed = statuses.iter().filter(|status| **status == 401).count();
     assert!((10..20).contains(&failed), "{statuses:?}");
     assert_eq!(
@@ -262,7 +262,7 @@ fn a_host_that_has_become_too_old_is_not_ready_and_its_log_names_both_versions()
     assert_eq!(admin.send_allowing_5xx("GET", "/api/apps", None).status, 503);
     let line = one.wait_for_log(since, "version 9");
     assert!(line.contains("this portico knows versions up to "), "{line}");
-    // A newer host that lets this one work beside it.
+    // A newer host that lets this one work alongside it.
     postgresql.run("home", "UPDATE portico_version SET oldest = 2");
     wait_until("an answer", || ready(&one).status == 200);
     admin.query("app.all", &NO_INPUT).data();
@@ -287,7 +287,7 @@ fn without_the_database_sign_ins_are_refused_in_time_and_nothing_is_let_in_uncou
             assert_eq!(sign_in(host, "192.0.2.1", "root", PASSWORD).status, 200);
         }
     }
-    // The background task of the audit log writes again, too.
+    // The background task of the audit log writes again too.
     let since = "SELECT count(*) > 0 FROM audit WHERE procedure = 'sign-in' AND outcome = 'UNAUTHORIZED'";
     assert_eq!(
         sign_in(&two, "192.0.2.5", "no such user", "wrong password").status,

@@ -82,7 +82,7 @@ impl Answer {
         result.get("data").cloned().unwrap_or(Value::Null)
     }
 
-    /// Checks that a REST mutation succeeded and said nothing.
+    /// Checks that a REST mutation succeeded and returned nothing.
     #[track_caller]
     pub fn assert_empty(&self) -> &Self {
         self.assert_status(200);

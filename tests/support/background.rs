@@ -31,7 +31,7 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// Waits until the program answers. Says whether it does: it may have ended.
+/// Waits until the program responds. Returns whether it does, because it may have ended.
 #[track_caller]
 pub(crate) fn starts(process: &mut Process, mut answers: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + START;

@@ -104,7 +104,7 @@ pub trait Client {
         })
     }
 
-    /// Sends a request that must be answered.
+    /// Sends a request that must get a response.
     #[track_caller]
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Answer {
         match self.try_send(method, path, headers, body) {
@@ -251,7 +251,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The session after this answer, which has set another cookie; none if it has not.
+    /// The session after this response, if the response has set another cookie.
     pub fn renewed(&self, answer: &Answer) -> Option<Self> {
         let cookie = answer.header("set-cookie")?.split(';').next()?;
         let (_, token) = cookie.split_once('=')?;

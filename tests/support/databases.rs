@@ -47,7 +47,7 @@ impl Database {
         }
     }
 
-    /// Ends its server at once. SQLite has none.
+    /// Ends its server immediately. SQLite has no server.
     pub fn crash(&self) {
         if let Self::Postgresql { server, .. } = self {
             server.crash();

@@ -64,7 +64,7 @@ pub trait Fixtures: Client {
         self.mutate(procedure, input).data()
     }
 
-    /// Calls a mutation and takes this text out of what it answers.
+    /// Calls a mutation and takes this text out of what it returns.
     #[track_caller]
     fn make(&self, procedure: &str, input: &Value, field: &str) -> String {
         let answer = self.mutate(procedure, input);

@@ -19,7 +19,7 @@ use crate::{
 /// Long enough for everything that is left to do when it is told to stop.
 const STOP: Duration = Duration::from_secs(60);
 
-/// The binary under test: `PORTICO_BIN`, or the one built beside the tests.
+/// The binary under test: `PORTICO_BIN`, or the one built alongside the tests.
 pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("PORTICO_BIN") {
         return path.into();
@@ -33,7 +33,7 @@ pub fn binary() -> PathBuf {
     path
 }
 
-/// Where the compiled component is kept for all tests, each of which runs in a process of its own.
+/// The folder of the compiled component for all tests, each of which runs in a process of its own.
 pub fn cache() -> PathBuf {
     build_folder().join("portico-test-cache")
 }
@@ -297,7 +297,7 @@ impl Portico {
         self.signal("-HUP");
     }
 
-    /// Waits until it ended by itself.
+    /// Waits until it has ended by itself.
     #[track_caller]
     pub fn wait(&mut self) -> Finished {
         self.process.wait(STOP)
@@ -310,7 +310,7 @@ impl Portico {
         self.wait()
     }
 
-    /// Ends it at once (SIGKILL).
+    /// Ends it immediately (SIGKILL).
     pub fn kill(&mut self) -> Finished {
         self.process.kill();
         self.process.wait(STOP)

@@ -187,7 +187,7 @@ impl Postgresql {
             .env("PGDATABASE", "postgres")
     }
 
-    /// Ends the server and all its connections at once, as `pg_ctl stop -m immediate` does.
+    /// Ends the server and all its connections immediately, as `pg_ctl stop -m immediate` does.
     pub fn crash(&self) {
         self.end("-QUIT");
     }
@@ -226,7 +226,7 @@ impl Postgresql {
         signal("-KILL", &[&process]);
     }
 
-    /// Starts a standby of this server, without whose answer this server answers no commit.
+    /// Starts a standby of this server, which acknowledges no commit without the standby's response.
     #[track_caller]
     pub fn start_standby(&self) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -383,7 +383,7 @@ fn signal(signal: &str, processes: &[&str]) {
 impl Drop for Postgresql {
     fn drop(&mut self) {
         if self.own.is_some() {
-            // SIGINT ends the server and its processes at once; SIGKILL would leave them.
+            // SIGINT ends the server and its processes immediately; SIGKILL would leave the processes.
             return self.end("-INT");
         }
         let databases = self.created.lock().expect("the databases");

@@ -39,7 +39,7 @@ use Who::{Everyone, Holders, Onboarding, OwnOnly, OwnOrAdmin, SignedIn};
 
 const ADMIN: Who = Holders(&["admin"]);
 
-/// The records that inputs refer to, each by its id unless said otherwise.
+/// The records that inputs refer to, each by its id unless stated otherwise.
 pub trait Records {
     /// The user whom the call is about.
     fn user(&mut self) -> String;
@@ -104,7 +104,7 @@ pub struct Row {
     pub name: &'static str,
     /// `query` or `mutation`.
     pub kind: &'static str,
-    /// Method and path, if it stands in REST.
+    /// Method and path, if it has a REST route.
     pub rest: Option<(&'static str, &'static str)>,
     /// Who may call it.
     pub who: Who,
@@ -365,7 +365,7 @@ pub static TABLE: &[Row] = &[
         |it| json!({"id": it.app(), "name": it.name()})).rest("PATCH", "/api/apps/{appId}").weight(40),
     mutation("app.delete", Holders(&["app-full-all", "admin"]), |it| json!({"id": it.spare_app()}))
         .rest("DELETE", "/api/apps/{appId}").weight(35),
-    // The dashboard side: admin only unless said.
+    // The dashboard side: admin only unless stated otherwise.
     query("apiKeys.getAll", ADMIN, none).weight(10),
     query("apiKeys.getOwn", SignedIn, none).rest("GET", "/api/apiKeys/own").weight(10),
     mutation("apiKeys.create", ADMIN, |it| json!({"userId": it.user()})).weight(25),

@@ -19,7 +19,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Both, for messages that may stand in either.
+    /// Both, for messages that may be in either.
     pub fn text(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }

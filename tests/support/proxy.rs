@@ -26,7 +26,7 @@ pub enum Cut {
     BeforeCommit,
     /// It is cut as soon as the COMMIT is passed on.
     AfterCommit,
-    /// It is cut when the server has answered the COMMIT, before the answer is passed on.
+    /// It is cut when the server has acknowledged the COMMIT, before the response is passed on.
     BeforeAnswerOfCommit,
     /// The COMMIT is held back until [`Proxy::release`].
     HoldCommit,
@@ -102,7 +102,7 @@ impl Proxy {
         format!("postgres://dashboard@{}/{database}?sslmode=disable", self.address)
     }
 
-    /// The URL of a database behind the first of two proxies that answers.
+    /// The URL of a database behind the first of two proxies that responds.
     pub fn url_of_both(&self, other: &Self, database: &str) -> String {
         format!(
             "postgres://dashboard@{},{}/{database}?sslmode=disable&target_session_attrs=read-write",

@@ -53,7 +53,7 @@ impl Random {
         self.0.usize(..bound)
     }
 
-    /// One of these; none if the list is empty.
+    /// One of these; `None` if the list is empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         self.0.choice(choices)
     }

@@ -42,7 +42,7 @@ pub fn with_json(method: &str, path: &str, headers: &[(&str, &str)], body: &str)
 #[track_caller]
 pub fn send_and_close(address: &str, request: &[u8]) -> Answer {
     let mut stream = connect(address);
-    // The service may have refused and stopped reading: what it answered still counts.
+    // The service may have refused and stopped reading: its response still counts.
     let _ = stream.write_all(request);
     let _ = stream.shutdown(Shutdown::Write);
     read_answer(&mut stream, request)

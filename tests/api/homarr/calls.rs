@@ -31,7 +31,7 @@ fn a_query_without_input_is_wrapped_and_only_with_the_setting() {
     // A refusal is wrapped as well, and names the path.
     let refused = admin.get("/api/trpc/app.byId").assert_status(400).json();
     assert_eq!(refused["error"]["json"]["data"]["path"], "app.byId");
-    // A client that speaks plain JSON goes on in plain JSON.
+    // A client that speaks plain JSON still gets plain JSON.
     let missing = admin.query("app.byId", &json!({"id": "x"}));
     assert_eq!(
         missing.assert_status(404).json()["error"]["data"]["code"],

@@ -85,7 +85,7 @@ fn two_syncs_leave_one_app_at_its_place() {
     assert_eq!(whole["items"].as_array().map(Vec::len), Some(1), "{whole}");
     assert_eq!(whole["items"][0]["layouts"][0]["xOffset"], 3);
     assert_eq!(whole["layouts"][0]["columnCount"], 12);
-    // Portico's own board has the app, too.
+    // Portico's own board also has the app.
     let own = admin.get(&format!("/api/boards/{}", whole["id"].as_str().expect("an id")));
     assert_eq!(own.json()["items"], json!([{"kind": "app", "appId": first}]));
 }
@@ -179,7 +179,7 @@ fn an_href_that_is_a_path_reads_back_as_one_where_the_public_url_is_known() {
     let path = format!("/api/apps/{}", made["id"].as_str().expect("an id"));
     key.patch(&path, &change).assert_status(200);
     assert_eq!(key.get(&path).json()["href"], "/other");
-    // Another site's address is no path.
+    // Another site's address is not a path.
     let other = json!({"name": "x", "iconUrl": "/x.svg", "href": "//evil.example/"});
     tell(&key, "app.create", &other).assert_status(400);
 }

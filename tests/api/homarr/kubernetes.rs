@@ -7,7 +7,7 @@ use super::{ask, read, tell, with_administrator};
 #[test]
 fn a_reconciliation_places_its_apps_in_sections_and_the_next_one_finds_them() {
     let (_server, _, key) = with_administrator();
-    // reconciler.go:216: NOT_FOUND is answered as 404, so it creates the board.
+    // reconciler.go:216: NOT_FOUND comes as 404, so it creates the board.
     ask(&key, "board.getBoardByName", &json!({"name": "cluster"})).assert_status(404);
     let board = json!({"name": "cluster", "columnCount": 10, "isPublic": false});
     tell(&key, "board.createBoard", &board).assert_status(200);

@@ -35,7 +35,7 @@ fn read(answer: &Answer) -> Value {
     data["json"].clone()
 }
 
-/// Asks as Homarr's clients do: without `input` where there is none, else with `{"json": …}`.
+/// Calls as Homarr's clients do: without `input` if there is no input, otherwise with `{"json": …}`.
 #[track_caller]
 fn ask(client: &dyn Client, procedure: &str, input: &Value) -> Answer {
     match input {

@@ -115,7 +115,7 @@ fn the_command_fails_if_no_icon_could_be_had() {
         said.contains("--icons-allow") && said.contains("http://nas.lan:8080"),
         "{said}"
     );
-    // The settings file allows it, too.
+    // The settings file also allows it.
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(&file, format!("[icons]\nallow = [\"{}\"]\n", web.origin())).expect("write it");
     let file = file.path().to_str().expect("a text");

@@ -61,7 +61,7 @@ impl Web {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// As it stands in the list of what is allowed.
+    /// As it is in the list of allowed hosts.
     pub fn origin(&self) -> String {
         self.url("/")
     }
@@ -71,7 +71,7 @@ impl Web {
         self.paths.lock().expect("the lock").clone()
     }
 
-    /// From now on, whether answers wait.
+    /// Sets whether responses wait from now on.
     pub fn hold(&self, is_held: bool) {
         self.is_held.store(is_held, SeqCst);
     }

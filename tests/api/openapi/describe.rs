@@ -137,7 +137,7 @@ fn everything_says_what_it_is() {
     assert!(silent.is_empty(), "{silent:#?}");
 }
 
-/// Every property of every schema, wherever it stands.
+/// Every property of every schema, wherever it is.
 fn each_property(value: &Value, found: &mut impl FnMut(&str, &Value)) {
     match value {
         Value::Object(object) => {

@@ -51,7 +51,7 @@ fn a_document_creates_what_is_not_there_and_changes_what_differs() {
         report["unnamed"],
         json!({"groups": 1, "users": 1, "apps": 0, "searchEngines": 0, "boards": 0})
     );
-    // It is there for everyone else, too.
+    // Everyone else can see it too.
     server.sign_in("grace", PASSWORD);
     assert_eq!(admin.app_names(), ["Jellyfin", "NAS"]);
     assert_eq!(

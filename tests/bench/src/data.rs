@@ -31,7 +31,7 @@ pub const NEVER: &str = "xylophone";
 pub struct Database<'a> {
     /// A data directory. With PostgreSQL it holds nothing that is measured.
     pub folder: PathBuf,
-    /// The server and the name of the database; none: SQLite.
+    /// The server and the name of the database; `None` for SQLite.
     postgresql: Option<(&'a Postgresql, String)>,
 }
 
@@ -216,7 +216,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Adds rows of texts with tabs between them. A `secret_hash` stands last, and is hexadecimal.
+    /// Adds rows of texts with tabs between them. A `secret_hash` comes last, and is hexadecimal.
     fn add(&self, table: &str, count: usize, row: impl Fn(usize) -> String) -> anyhow::Result<()> {
         let (rows, is_secret) = ((0..count).map(row), table.ends_with("secret_hash)"));
         match self {

@@ -48,7 +48,7 @@ const LARGEST_BODY: usize = 1 << 20;
 const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The permissions of which one is needed to create an app.
 const MAY_CREATE: [&str; 4] = ["app-create", "app-modify-all", "app-full-all", "admin"];
-/// Of each call, as it stands in the audit log.
+/// For each call, as it is in the audit log.
 const REQUEST_ID: &str = "01890000-0000-7000-8000-000000000000";
 
 struct Native {
@@ -60,7 +60,7 @@ struct Native {
     one_by_one: Option<mpsc::Sender<Job>>,
 }
 
-/// Serves on a data directory, or on this database of PostgreSQL, until the process is ended.
+/// Serves on a data directory, or on this database of PostgreSQL, until the process ends.
 pub fn run(data: &Path, database: Option<&str>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

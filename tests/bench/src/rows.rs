@@ -276,7 +276,7 @@ fn start(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     Ok(vec![ratio(work, times, milliseconds, Target::AtMost(2.5, ""))])
 }
 
-/// By id and create on one database of PostgreSQL, whose server shares the processors, too.
+/// By id and create on one PostgreSQL database, whose server also shares the processors.
 fn postgresql(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     if !crate::has_postgresql() {
         return Ok(Vec::new());

@@ -57,7 +57,7 @@ enum Work {
     ByBoards,
 }
 
-/// The most that a request may take, in milliseconds; none: it is reported.
+/// The most that a request may take, in milliseconds; with `None` it is only reported.
 fn limit(driver: Driver, size: usize, work: Work) -> Option<f64> {
     match (driver, size <= 100_000, work) {
         (_, true, Work::ByBoards) => Some(300.0),
@@ -241,7 +241,7 @@ impl Scale<'_> {
         rows.collect()
     }
 
-    /// Whether the heaviest reads delay a request that needs no storage: eight of them go on all the time.
+    /// Whether the heaviest reads delay a request that needs no storage: eight of them run all the time.
     fn time_alongside(&self, server: &Server, key: &str) -> anyhow::Result<Row> {
         let last_hits = page(self.size / PAGE, Some(("search", json!(COMMON))));
         let heavy = [

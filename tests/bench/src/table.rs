@@ -9,7 +9,7 @@ pub enum Target {
     AtMost(f64, &'static str),
 }
 
-/// A row of the table: the figure in words, the figure, and the target; none: for information only.
+/// A row of the table: the figure's name, the figure, and the target; without a target it is for information only.
 pub struct Row {
     pub work: String,
     pub measured: String,

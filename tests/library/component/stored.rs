@@ -10,7 +10,7 @@ use portico_storage::{AppFilter, Profile, StoredApp};
 
 use super::harness::{Harness, account, admin, anonymous, call, call_context};
 
-/// Looks like `admin`, and sorts beside it.
+/// Looks like `admin`, and sorts next to it.
 const HIDDEN: &str = "ad\u{200b}min";
 const SCRIPT: &str = "javascript:alert(1)";
 

@@ -46,7 +46,7 @@ pub fn built(folder: &Path) {
 /// What the example consists of, without what is installed and built.
 pub const PARTS: [&str; 5] = ["package.json", "build.js", "main.js", "src", "public"];
 
-/// Copies these parts of an installed example to a folder, and uses what is installed there, too.
+/// Copies these parts of an installed example to a folder, where it uses the same installed packages.
 #[track_caller]
 pub fn copy(example: &Path, parts: &[&str], to: &Path) {
     let mut command = Command::new("cp");

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::dashboard::{Dashboard, component, sha256};
 
-/// The example, built beside the service.
+/// The example, built alongside the service.
 fn example(data: &TempDir) -> Command {
     let file = binary().with_file_name("rust-dashboard");
     assert!(file.exists(), "build it first: cargo build -p rust-dashboard");

@@ -55,7 +55,7 @@ pub enum Content {
     Memory(memory::Snapshot),
     /// How many commits there were (of any connection but the observer's), and every row.
     Sqlite(i64, Vec<String>),
-    /// Every row. PostgreSQL does not count the commits of one database at once.
+    /// Every row. PostgreSQL does not count the commits of one database immediately.
     Postgresql(Rows),
 }
 
@@ -136,7 +136,7 @@ fn rows_of_file(database: &Connection) -> Vec<String> {
     rows
 }
 
-/// The service, and what stands behind it.
+/// The service, and what is behind it.
 pub struct Server {
     pub storage: Arc<FaultyStorage>,
     pub client: Anonymous,

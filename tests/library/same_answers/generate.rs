@@ -315,7 +315,7 @@ impl Generator {
         Caller::Vouched { id, permissions }
     }
 
-    /// A key or a session: good, ended, or made up.
+    /// A key or a session: valid, ended, or invented.
     fn shows(&mut self) -> Caller {
         let secrets = if self.rng.bool() {
             &self.world.keys

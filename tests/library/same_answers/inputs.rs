@@ -25,7 +25,7 @@ pub struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// An input for this procedure; none if it takes none.
+    /// An input for this procedure; `None` if it takes no input.
     pub fn of(&mut self, procedure: &str) -> Option<Value> {
         let input = match procedure {
             "user.selectable" => match self.rng.u8(..3) {

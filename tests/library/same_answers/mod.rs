@@ -84,7 +84,7 @@ impl Pair {
         Ok(memory)
     }
 
-    /// Compares everything that is kept, and looks whether it can be.
+    /// Compares everything that is stored, and checks that it is a valid state.
     async fn look(&mut self) -> Result<(), Difference> {
         let (memory, other) = tokio::join!(state::export(&self.memory), state::export(&self.other));
         for (part, memory) in memory.as_object().expect("the parts of the state") {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::side::Side;
 
-/// Everything that is kept: all that the procedures show, and of each user what only storage does.
+/// Everything that is stored: all that the procedures show, and for each user what only storage shows.
 pub async fn export(side: &Side) -> Value {
     let mut users = Vec::new();
     let summaries = side.ask("user.getAll", Value::Null).await;
@@ -91,7 +91,7 @@ pub async fn faults(side: &Side, state: &Value) -> Vec<String> {
     faults
 }
 
-/// Lists stand in the order of the name-key, then the id; where names are unique, they are.
+/// Lists are in the order of the name-key, then the id. Names that must be unique are unique.
 async fn names(side: &Side, state: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     for (kind, unique) in [

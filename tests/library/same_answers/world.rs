@@ -1,4 +1,4 @@
-//! What is known to be there, so that steps are about it: learned from the answers.
+//! What is known to exist, so that steps use it: learned from the responses.
 
 use fastrand::Rng;
 use portico_tests::MISSING;
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// Sessions end in many ways: one that a refusal shows to have ended is not tried again.
+    /// Sessions end in many ways: if a refusal shows that one has ended, it is not tried again.
     fn learn_refusal(&mut self, step: &Step) {
         match (&step.action, &step.caller) {
             (

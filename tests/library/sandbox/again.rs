@@ -45,7 +45,7 @@ fn after_400_attacks_no_memory_and_no_place_in_the_pool_is_lost() {
             }
         });
     };
-    // The first hundred fill what is kept for reuse.
+    // The first hundred fill what stays for reuse.
     round();
     let before = resident(&hostile.server);
     for _ in 0..3 {

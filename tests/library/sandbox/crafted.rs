@@ -110,9 +110,9 @@ async fn is_a_fault(by_id: &str, cause: &str) {
     fails(MEMORY, by_id, Code::InternalServerError, cause).await;
 }
 
-/// Remembers in every way that there is, and answers what it remembers from before, a digit each:
-/// a global, an entry of a table, the size of the table, the size of memory, a byte of memory. Had
-/// a segment been dropped before, it would trap.
+/// Remembers in every possible way, and returns what it remembers from earlier, one digit each: a global, an entry of a
+/// table, the size of the table, the size of memory, a byte of memory. Had a segment been dropped before, it would
+/// trap.
 const REMEMBERS: &str = r#"
     (memory (export "memory") 2)
     (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
@@ -145,7 +145,7 @@ const REMEMBERS: &str = r#"
         (elem.drop $elements))
 "#;
 
-/// At 1024 stands the answer: ok, and the app whose name is the digits.
+/// At 1024 is the result: ok, and the app whose name is the digits.
 const REMEMBER: &str = "(call $remember)";
 const REMEMBER_AND_DROP: &str = "(call $remember) (call $drop_segments)";
 

@@ -60,7 +60,7 @@ fn all_of_200_users_with_the_largest_images_are_answered() {
     assert_eq!(images.len(), 200);
     assert!(images.iter().all(|found| *found == image));
 
-    // As many at once as there is room for.
+    // As many concurrent calls as there is room for.
     std::thread::scope(|scope| {
         let call = || admin.try_send("GET", "/api/users", &[], None).expect("an answer");
         let calls: Vec<_> = (0..3).map(|_| scope.spawn(call)).collect();

@@ -20,7 +20,7 @@ fn twelve_calls_of_200_mebibytes_wait_for_each_other_and_are_all_answered() {
     });
     let statuses = statuses.into_inner().expect("the lock");
     assert_eq!(statuses, [200; 12]);
-    // Three at once, and what the service has besides.
+    // Three at the same time, plus what the service has otherwise.
     let peak = peak(&hostile.server);
     assert!((200..900).contains(&peak), "{peak} MiB");
 }

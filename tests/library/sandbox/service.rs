@@ -56,8 +56,8 @@ impl Hostile {
         assert_eq!(self.names(), ["Archive", "Books", "Calendar", "Diary"]);
     }
 
-    /// Runs 1,000 ordinary calls from four callers at once, each of which must be answered rightly.
-    /// Says whether they are done.
+    /// Runs 1,000 ordinary calls from four concurrent callers, each of which must return the right result. Says whether
+    /// they are done.
     pub fn thousand_calls(&self, done: &AtomicBool) {
         let callers = [&self.ada, &self.grace, &self.ada, &self.grace];
         thread::scope(|scope| {

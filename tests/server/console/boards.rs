@@ -21,7 +21,7 @@ fn values(page: &Page, name: &str) -> Vec<String> {
     parts.map(value).collect()
 }
 
-/// Sends the editor's form as it stands, with these fields.
+/// Sends the editor's form as it is, with these fields.
 #[track_caller]
 fn send(browser: &Browser, page: &Page, path: &str, more: &[(&str, &str)]) -> Page {
     let (items, read) = (values(page, "item"), values(page, "read"));

@@ -202,7 +202,7 @@ impl Page {
         self
     }
 
-    /// The problem that stands at a field.
+    /// The problem that is shown at a field.
     pub fn problem(&self, field: &str) -> Option<String> {
         let (_, rest) = self.html.split_once(&format!("id=\"{field}-problem\">"))?;
         let text = rest.split('<').next()?;

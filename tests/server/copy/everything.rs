@@ -136,7 +136,7 @@ impl Everything {
             root.query("app.byId", &json!({"id": self.app})).data()["name"],
             "An app"
         );
-        // The numbers of the audit log go on.
+        // The numbers of the audit log continue.
         let log = root
             .query("audit.getPaginated", &json!({"page": 1, "pageSize": 100}))
             .data();

@@ -128,7 +128,7 @@ fn a_copy_of_a_database_that_is_written_to_is_one_state() {
         .1
         .len();
     let (batches, half) = ((apps - 20_000) / BATCH, apps % BATCH);
-    // One more may have been committed, and not answered yet.
+    // One more may have been committed without a response yet.
     assert!(
         (before..=after + 1).contains(&batches) && half == 0,
         "{apps} apps, {before} to {after} batches"

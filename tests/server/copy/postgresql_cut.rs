@@ -11,7 +11,7 @@ use serde_json::json;
 use super::postgresql::rows_at;
 use super::{assert_same, copy, copying, data, rows_in};
 
-/// Users with images: far more than may be in memory at once.
+/// Users with images: far more than may be in memory at the same time.
 const USERS: usize = 500;
 const IMAGE: usize = 300_000;
 

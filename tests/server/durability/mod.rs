@@ -198,7 +198,7 @@ impl<'a> Siege<'a> {
         self.answers += answers + heard.try_iter().count();
     }
 
-    /// Starts what was killed. A service that only lost its database goes on by itself.
+    /// Starts what was killed. A service that only lost its database continues by itself.
     fn start_again(&mut self) {
         self.database.start_again();
         if !self.server.is_running() {
@@ -261,7 +261,7 @@ pub fn check_facts(writers: &mut [Writer], given: &Facts, observed: &Facts, ids:
     for writer in writers {
         writer.settle(observed);
         for fact in writer.facts.keys() {
-            // An id that was answered leads to the record.
+            // An id that was returned leads to the record.
             let id = writer
                 .ids
                 .entry(fact.clone())

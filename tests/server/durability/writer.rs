@@ -38,7 +38,7 @@ pub struct Writer {
     email: String,
     /// A group of the writer's with `admin`; its id.
     deputies: (String, String),
-    /// What was answered last.
+    /// The last response.
     pub facts: Facts,
     /// The ids of the records that these facts are about.
     pub ids: BTreeMap<String, String>,
@@ -76,8 +76,8 @@ impl Writer {
         }
     }
 
-    /// Writes until the service does not answer any more, or answers that it cannot reach its database, which
-    /// it may only after `is_struck`. After each answer `answered` is called.
+    /// Writes until the service no longer responds, or responds that it cannot reach its database, which it may do only
+    /// after `is_struck`. Calls `answered` after each response.
     pub fn write_until_killed(&mut self, is_struck: &AtomicBool, answered: impl Fn()) {
         let may_fail = |status| status == 503 && is_struck.load(Ordering::SeqCst);
         self.write_while(|| true, may_fail, answered);
@@ -127,8 +127,8 @@ impl Writer {
         }
     }
 
-    /// Takes note of what became of the call that was not answered: done, if all of it is there.
-    /// Anything else would not match the facts then.
+    /// Finds out what happened to the call without a response: it was done if all of it is there. Anything else would
+    /// not match the facts then.
     pub fn settle(&mut self, observed: &Facts) {
         let is_done = |change: &Change| {
             change
@@ -475,7 +475,7 @@ impl Step {
         }
     }
 
-    /// It makes this record; its id stands there in the answer.
+    /// It makes this record, whose id is there in the response.
     fn makes(mut self, kind: &str, handle: &str, value: String, pointer: &str) -> Self {
         let fact = format!("{kind} {handle}");
         self.made.push((fact.clone(), pointer.to_owned()));

@@ -1,4 +1,4 @@
-//! Clients that send much, read nothing, or go on with credentials that have ended.
+//! Clients that send much, read nothing, or continue with credentials that have ended.
 
 mod bodies;
 mod silent;
@@ -350,7 +350,7 @@ fn lists_without_end_hold_up_no_other_caller_and_end_when_their_clients_leave() 
     others_are_answered();
     drop(stay);
     quickly("a list", &|| assert!(admin.app_names().len() >= 3));
-    // Nothing goes on for the clients that left.
+    // Nothing continues for the clients that disconnected.
     let began = Instant::now();
     loop {
         let before = server.processor_time();

@@ -1,4 +1,4 @@
-//! A server that answers with an index of icons, or with something else.
+//! A server that responds with an index of icons, or with something else.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -20,9 +20,9 @@ pub const TREE: &str =
 pub enum Reply {
     Body(String),
     Status(u16),
-    /// Reads the request and never answers.
+    /// Reads the request and never responds.
     Silence,
-    /// Waits, then answers.
+    /// Waits, then responds.
     Late(Duration, String),
     /// Sends the client to the same place again, for ever.
     Circle,

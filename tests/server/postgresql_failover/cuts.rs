@@ -244,7 +244,8 @@ fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     let (lost, other) = (Proxy::start(&server), Proxy::start(&server));
     let mut host = host(&format!("{}&connect_timeout=1", lost.url_of_both(&other, "home")));
     let admin = administrator(&host);
-    // As a machine that has lost its power, or whose disk answers no more: what it takes it does not answer.
+    // Like a machine that has lost its power, or whose disk no longer responds: it accepts messages and does not
+    // respond.
     lost.set_silent(true);
     lost.cut_all();
     // A check whose time is up has found out enough for the next.

@@ -6,8 +6,8 @@ use portico_tests::postgresql::Postgresql;
 
 use crate::durability::facts::Facts;
 
-/// Each row: the fact's key, its value, and the id of the record, if it is one. One statement: one state.
-/// What the other load writes (`load.rs`) has no email and no description, and is no fact.
+/// Each row: the fact's key, its value, and the id of the record, if it is one. One statement: one state. What the
+/// other load writes (`load.rs`) has no email and no description, and is not a fact.
 const FACTS: &str = "
     SELECT 'app ' || description, name || ' ' || coalesce(href, ''), id FROM app WHERE description IS NOT NULL
     UNION ALL SELECT 'user ' || email, name || ' ' || first_day_of_week, id FROM user_account WHERE email IS NOT NULL

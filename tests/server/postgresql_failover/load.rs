@@ -1,4 +1,4 @@
-//! Clients that write without a pause and remember what was answered, whatever happens to the service.
+//! Clients that write without a pause and remember the responses, whatever happens to the service.
 //!
 //! Each change makes records with names that nothing else has. So afterwards it is known of each change
 //! whether it was made, how often, and whether all of it is there.

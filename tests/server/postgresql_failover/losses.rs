@@ -34,7 +34,7 @@ fn when_the_server_is_killed_and_started_nothing_acknowledged_is_lost() {
     let mut trial = Trial::begin(site, &server);
     trial.rounds("the server is killed", WAYS, |_, round, _| {
         match round % WAYS {
-            // All of its processes at once, as if the machine was lost.
+            // All of its processes at the same time, as if the machine was lost.
             0 => {
                 server.kill();
                 server.start_again();

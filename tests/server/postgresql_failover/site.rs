@@ -15,7 +15,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts three hosts at once on this database, and HAProxy.
+    /// Starts three hosts at the same time on this database, and HAProxy.
     pub fn start(url: &str) -> Self {
         Self::start_on([url, url, url])
     }

@@ -16,7 +16,7 @@ use crate::durability::facts::Facts;
 use crate::durability::writer::Writer;
 use crate::durability::{check_facts, writers};
 
-/// Clients that go on whatever they are answered.
+/// Clients that continue whatever the response is.
 const CLIENTS: usize = 4;
 
 /// How many changes are acknowledged before something fails, at least, and after it.
@@ -70,8 +70,8 @@ impl Trial {
         this
     }
 
-    /// Rounds, usually as many as this, with what fails in each: `fail` lets something fail, and answers the server that has the data then.
-    /// It may wait for more changes to be acknowledged.
+    /// Rounds, usually as many as this, with what fails in each: `fail` lets something fail, and returns the server
+    /// that then has the data. It may wait for more changes to be acknowledged.
     pub fn rounds<'a>(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! A failed sign-in does not tell why: not by what it answers, and not by how long it takes.
+//! A failed sign-in does not reveal the reason: neither by its response nor by how long it takes.
 
 use portico_model::Provider;
 use portico_tests::{Client, PASSWORD, administrator_of};
@@ -119,7 +119,7 @@ fn a_failed_sign_in_is_the_same_work_for_every_reason() {
 
 fn processor_ticks() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The name of the program stands in brackets, and may hold anything.
+    // The name of the program is in brackets, and may contain anything.
     let (_, fields) = stat.rsplit_once(')').unwrap();
     let fields: Vec<_> = fields.split_whitespace().collect();
     let ticks = |index: usize| fields[index].parse::<u64>().unwrap();

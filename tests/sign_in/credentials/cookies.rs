@@ -24,7 +24,7 @@ fn behind_tls_the_cookie_is_for_tls_and_this_host_only() {
     assert_eq!(attributes, expected);
     session.get("/api/auth/session").assert_status(200);
 
-    // A cookie that was set without TLS is no credential.
+    // A cookie that was set without TLS is not a credential.
     let plain = format!("portico_session={token}");
     server
         .anonymous()

@@ -62,7 +62,7 @@ fn an_old_hash_is_replaced_at_the_first_sign_in_and_by_its_password_only() {
         let session = host.client.sign_in(name, word);
         let new = host.hash_of(name);
         assert!(is_of_today(&new), "{name}: {new}");
-        // The session that it began with goes on, and so does the password.
+        // The session with which it began continues, and so does the password.
         session.get("/api/auth/session").assert_status(200);
         let again = host.client.sign_in(name, word);
         assert_eq!(host.hash_of(name), new, "a hash of today stays");

@@ -172,7 +172,7 @@ async fn storage_is_asked_once_whether_an_administrator_exists() {
     for _ in 0..2 {
         assert_eq!(ask().await, (403, 1));
     }
-    // A user who is no administrator may be deleted; then the first user is still to come.
+    // A user who is not an administrator may be deleted; then the first user is still to come.
     let bob = user("bob", Provider::Credentials, None);
     write(&*storage, async |transaction| {
         transaction.insert_user(&bob).await.unwrap();

@@ -107,7 +107,7 @@ fn everyone_sees_and_ends_their_own_sessions() {
     );
     assert_eq!(all[1]["createdAt"], date(NEW_YEAR + SECOND));
     assert_eq!(all[1]["expiresAt"], date(NEW_YEAR + SECOND + 7 * DAY));
-    // A key is no session, and sees them all the same.
+    // A key is not a session, but sees them all the same.
     let by_key = alice.query("session.getAll", &NO_INPUT).data();
     assert_eq!(by_key[0]["current"], false);
     assert_eq!(by_key[0]["id"], all[0]["id"]);

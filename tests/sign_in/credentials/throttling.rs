@@ -1,4 +1,4 @@
-//! The throttle over HTTP, by a clock that the test sets. Its rules over days are tested beside its code.
+//! The throttle over HTTP, by a clock that the test sets. Its rules over days are tested next to its code.
 
 use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
@@ -355,7 +355,7 @@ fn the_throttle_is_on_unless_it_is_switched_off() {
         statuses
     };
     let on = Builder::default().argument("--sign-in-throttle").argument("on");
-    // An address has ten tries at once. On a slow machine it gets more of them, one every five seconds.
+    // An address has a burst of ten tries. On a slow machine it gets more of them, one every five seconds.
     let limited = tries(on, 60);
     assert!(
         limited.len() > 10 && limited.ends_with(&[401, 429]),

@@ -31,7 +31,7 @@ pub fn listen(work: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<
     (url, connections)
 }
 
-/// Never answers.
+/// Never responds.
 fn silent() -> (String, Arc<AtomicUsize>) {
     listen(|mut stream| {
         let mut sink = Vec::new();
@@ -193,7 +193,7 @@ fn a_malformed_answer_ends_only_its_own_connection() {
         (b"\x30\x84\x7f\xff\xff\xff".to_vec(), "longer than 64 KiB"),
         (b"\x30\x80\x02\x01\x01".to_vec(), "has no length"),
         (b"\x30\x05\x02\x01\x01\x61\x05".to_vec(), "does not fit together"),
-        // It fits together, and is no answer to a bind.
+        // It is well-formed, but not a response to a bind.
         (b"\x30\x03\x02\x01\x01".to_vec(), "binding as ldap-bind-dn"),
     ];
     for (answer, problem) in answers {

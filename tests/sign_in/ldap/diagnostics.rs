@@ -1,5 +1,5 @@
-//! Directories add reasons to the result of a bind: Active Directory in a text, 389 Directory Server in
-//! texts and controls. A server of the test's own answers as they do.
+//! Directories add reasons to the result of a bind: Active Directory in a text, 389 Directory Server in texts and
+//! controls. A server of the test's own responds as they do.
 
 use std::{
     io::{Read, Write},
@@ -47,7 +47,7 @@ fn result(tag: u8, code: u8, text: &str) -> Vec<u8> {
     tlv(tag, &[tlv(0x0a, &[code]), octets(""), octets(text)].concat())
 }
 
-/// What the directory answers to a bind with this password: a code, a text and controls.
+/// What the directory returns for a bind with this password: a code, a text and controls.
 fn verdict(password: &str) -> (u8, String, Vec<(&'static str, &'static [u8])>) {
     const CHANGE_AFTER_RESET: &[u8] = b"\x30\x03\x81\x01\x02";
     const ONE_MORE_SIGN_IN: &[u8] = b"\x30\x05\xa0\x03\x81\x01\x01";

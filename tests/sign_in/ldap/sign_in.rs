@@ -94,7 +94,7 @@ newsuperior: ou=others,ou=people,dc=example
         (&before["id"], &json!("countess"))
     );
 
-    // Removed: they sign in no more; the session that they have goes on.
+    // Removed: they can no longer sign in, but their session continues.
     let kept = session(&server, "countess", PASSWORD);
     slapd.change(
         "

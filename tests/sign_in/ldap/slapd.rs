@@ -305,7 +305,7 @@ impl Slapd {
              access to * by dn.exact=cn=portico,dc=example read by * none
             "
         );
-        // A line that begins with a space goes on with the one before.
+        // A line that begins with a space continues the previous one.
         let lines: Vec<_> = configuration.lines().map(str::trim_start).collect();
         fs::write(self.file("slapd.conf"), lines.join("\n")).expect("a file");
     }

@@ -58,7 +58,7 @@ fn memberships_are_replaced_at_each_sign_in() {
     let app = json!({"name": "a", "iconUrl": "/i"});
     server.key(&first).post("/api/apps", &app).assert_status(200);
 
-    // What was given here is replaced as well, and sessions that exist see it at once.
+    // What was given here is replaced as well, and existing sessions see it immediately.
     let input = json!({"groupId": guests, "userId": ada["id"]});
     administrator.mutate("group.addMember", &input).data();
     in_groups(&issuer, json!("editors"));

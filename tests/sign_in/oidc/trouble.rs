@@ -106,7 +106,7 @@ fn an_issuer_that_is_slow_costs_its_users_the_time_limit_and_others_nothing() {
     signed_in(&server, "1");
 }
 
-/// How many reads are answered meanwhile.
+/// How many reads get responses meanwhile.
 fn read_while(server: &Portico, token: &str, more: impl Fn() -> bool) -> u32 {
     let reader = server.key(token);
     let mut reads = 0;

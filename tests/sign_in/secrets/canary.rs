@@ -35,14 +35,14 @@ impl Canary {
         }
     }
 
-    /// In which form it stands in a text, if it does.
+    /// The form in which it is in a text, if it is.
     pub fn found_in(&self, text: &str) -> Option<&'static str> {
         let found = self.needles.iter().find(|(_, needle)| text.contains(needle));
         found.map(|(form, _)| *form)
     }
 }
 
-/// The part of a key or a token that is secret: what stands before is its id or its kind.
+/// The part of a key or a token that is secret: what precedes it is its id or its kind.
 fn secret_part(text: &str) -> &str {
     let kind = text.strip_prefix("portico_session_");
     let after_id = text
@@ -66,11 +66,11 @@ fn needles(text: &str) -> Vec<(&'static str, String)> {
     };
 
     let bytes = secret.as_bytes();
-    // What stands before it in the same text moves its bits: three ways.
+    // What precedes it in the same text shifts its bits: three ways.
     for before in 0..3 {
         let mut moved = vec![b'x'; before];
         moved.extend(bytes);
-        // The first group may hold what stands before, the last one what stands behind.
+        // The first group may contain what precedes it, the last one what follows it.
         let whole = |encoded: String| encoded[4..encoded.len() - 4].to_owned();
         add("in base64", whole(STANDARD.encode(&moved)));
         add("in base64 for URLs", whole(URL_SAFE.encode(&moved)));

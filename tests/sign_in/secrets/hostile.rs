@@ -240,7 +240,7 @@ fn credentials(tape: &Tape, server: &Portico, secrets: &Secrets) {
             "/api/users",
             &[("cookie", &format!("portico_session={password}"))],
         ),
-        // A header that goes on in the next line, one without a colon, two lengths, half a body.
+        // A header that continues in the next line, one without a colon, two lengths, half a body.
         format!(
             "GET /api/users HTTP/1.1\r\nhost: a\r\nauthorization: Bearer\r\n {key}\r\nconnection: close\r\n\r\n"
         ),
@@ -264,11 +264,11 @@ fn credentials(tape: &Tape, server: &Portico, secrets: &Secrets) {
     }
 }
 
-/// What the service answers until it hangs up, if anything.
+/// What the service sends until it hangs up, if anything.
 fn answer_to(address: &str, request: &str) -> String {
     let mut stream = raw::connect(address);
     let mut answer = Vec::new();
-    // The service may hang up at any moment: what it said until then counts.
+    // The service may hang up at any moment: what it has sent until then counts.
     let _ = stream.write_all(request.as_bytes());
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.read_to_end(&mut answer);

@@ -1,4 +1,4 @@
-//! Everything that comes out of the service, kept to be searched.
+//! Everything that comes out of the service, recorded to be searched.
 
 use std::{
     path::Path,
