@@ -4,7 +4,8 @@ use portico_model::App;
 use portico_storage::driver::View;
 use portico_storage::{AppFilter, Result, Slice, StoredApp, Viewer};
 
-use crate::database::{Column, Database, Row, Value};
+use crate::database::{Database, Row};
+use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::values::bounds;

@@ -2,7 +2,8 @@
 
 use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE, Result};
 
-use crate::database::{Column, Database, Row, Value, invalid};
+use crate::database::{Database, Row, invalid};
+use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::values::{optional_provider, provider_text, saturated, timestamp, unsigned};

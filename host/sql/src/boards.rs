@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use portico_storage::{Board, BoardItem, BoardSummary, NamedShares, Result, Shares};
 
-use crate::database::{Column, Database, Row, Value};
+use crate::database::{Database, Row};
 use crate::groups::named;
+use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::views::may_view;

@@ -8,7 +8,8 @@ use portico_storage::{
     ApiKey, Constraint, Credential, CredentialKey, Error, Result, SecretHash, Session, SessionUser,
 };
 
-use crate::database::{Database, Row, Value};
+use crate::database::{Database, Row};
+use crate::parameter::Value;
 use crate::statement::{Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::values::{color_scheme, millis, optional_millis, optional_timestamp, provider, secret, timestamp};

@@ -2,7 +2,7 @@
 
 use portico_storage::Constraint;
 
-use crate::database::{Column, Value};
+use crate::parameter::{Column, Value};
 use crate::statement::Insert;
 
 /// How a database writes what differs between databases.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use portico_storage::driver::ADMIN_GROUP;
 use portico_storage::{ADMIN, Group, Named, Result};
 
-use crate::database::{Column, Database, Row, Value};
+use crate::database::{Database, Row};
+use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::{Read, SqlTransaction};
 

@@ -22,15 +22,48 @@ mod dialect;
 mod extras;
 mod groups;
 mod invites;
+mod parameter;
 mod search_engines;
 mod statement;
+mod texts;
 mod transaction;
 mod users;
 mod values;
 mod views;
 
 pub use audit::{AUDIT, audit_values};
-pub use database::{Column, Database, Row, Value};
+pub use database::{Database, Row};
 pub use dialect::{Dialect, columns_of, constraint};
-pub use statement::{Insert, Lock, Span, Sql, Texts, inserts, statements};
+pub use parameter::{Column, Value};
+pub use statement::{Insert, Lock, Span, Sql};
+pub use texts::Texts;
 pub use transaction::{Settings, SqlTransaction};
+
+/// Every statement.
+pub fn statements() -> impl Iterator<Item = &'static Sql> {
+    let all = [
+        apps::STATEMENTS,
+        audit::STATEMENTS,
+        boards::STATEMENTS,
+        credentials::STATEMENTS,
+        extras::STATEMENTS,
+        groups::STATEMENTS,
+        invites::STATEMENTS,
+        search_engines::STATEMENTS,
+        users::STATEMENTS,
+    ];
+    all.into_iter().flatten().copied()
+}
+
+/// Every insertion.
+pub fn inserts() -> [&'static Insert; 7] {
+    [
+        &apps::INSERT,
+        &AUDIT,
+        &boards::INSERT_ITEMS,
+        &boards::INSERT_BOOKMARKS,
+        &boards::SHARE_WITH_USERS,
+        &boards::SHARE_WITH_GROUPS,
+        &groups::INSERT_PERMISSIONS,
+    ]
+}

@@ -2,7 +2,8 @@
 
 use portico_storage::{Result, SearchEngine};
 
-use crate::database::{Database, Row, Value};
+use crate::database::{Database, Row};
+use crate::parameter::Value;
 use crate::statement::{Sql, declare};
 use crate::transaction::SqlTransaction;
 

@@ -3,11 +3,7 @@
 //! A statement is written once for all databases: parameters as `$1`, tables as `~app` (the driver replaces `~` with
 //! its prefix), and in square brackets what each [`Dialect`](crate::Dialect) writes in its own way.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
-
-use crate::database::Column;
-use crate::dialect::Dialect;
+use crate::parameter::Column;
 
 /// How long a statement may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,78 +88,3 @@ macro_rules! declare {
     };
 }
 pub(crate) use declare;
-
-/// Every statement.
-pub fn statements() -> impl Iterator<Item = &'static Sql> {
-    use crate::{apps, audit, boards, credentials, extras, groups, invites, search_engines, users};
-    let all = [
-        apps::STATEMENTS,
-        audit::STATEMENTS,
-        boards::STATEMENTS,
-        credentials::STATEMENTS,
-        extras::STATEMENTS,
-        groups::STATEMENTS,
-        invites::STATEMENTS,
-        search_engines::STATEMENTS,
-        users::STATEMENTS,
-    ];
-    all.into_iter().flatten().copied()
-}
-
-/// Every insertion.
-pub fn inserts() -> [&'static Insert; 7] {
-    use crate::{apps, audit, boards, groups};
-    [
-        &apps::INSERT,
-        &audit::AUDIT,
-        &boards::INSERT_ITEMS,
-        &boards::INSERT_BOOKMARKS,
-        &boards::SHARE_WITH_USERS,
-        &boards::SHARE_WITH_GROUPS,
-        &groups::INSERT_PERMISSIONS,
-    ]
-}
-
-/// The statements as one database takes them. Each is rendered once.
-pub struct Texts {
-    dialect: Dialect,
-    prefix: &'static str,
-    rendered: RwLock<HashMap<Key, Arc<str>>>,
-}
-
-/// The address of a statement, and whether the transaction writes.
-type Key = (usize, bool);
-
-impl Texts {
-    /// The statements in this dialect, on tables whose names begin with this prefix.
-    pub fn new(dialect: Dialect, prefix: &'static str) -> Self {
-        Self {
-            dialect,
-            prefix,
-            rendered: RwLock::default(),
-        }
-    }
-
-    /// The text of a statement in a transaction that writes, or in one that does not.
-    pub fn of(&self, sql: &'static Sql, writes: bool) -> Arc<str> {
-        self.text((std::ptr::from_ref(sql).addr(), writes), || {
-            self.dialect.render(sql.text, self.prefix, writes)
-        })
-    }
-
-    /// The text of an insertion.
-    pub fn of_insert(&self, insert: &'static Insert) -> Arc<str> {
-        self.text((std::ptr::from_ref(insert).addr(), true), || {
-            self.dialect.render_insert(insert, self.prefix)
-        })
-    }
-
-    fn text(&self, key: Key, render: impl FnOnce() -> String) -> Arc<str> {
-        let known = |rendered: &HashMap<Key, Arc<str>>| rendered.get(&key).cloned();
-        let known = known(&self.rendered.read().unwrap_or_else(PoisonError::into_inner));
-        known.unwrap_or_else(|| {
-            let mut rendered = self.rendered.write().unwrap_or_else(PoisonError::into_inner);
-            rendered.entry(key).or_insert_with(|| render().into()).clone()
-        })
-    }
-}

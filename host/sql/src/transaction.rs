@@ -3,7 +3,8 @@
 use portico_storage::driver::{AnswerSize, PasswordSetter, TextSize, Trail, View, failed_before, only_reads};
 use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
 
-use crate::database::{Database, Row, Value};
+use crate::database::{Database, Row};
+use crate::parameter::Value;
 use crate::statement::{Insert, Sql};
 
 /// The longest id of a new record, in bytes. An index of PostgreSQL holds fewer than 2,704 bytes, and may hold a name

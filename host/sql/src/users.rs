@@ -6,7 +6,8 @@ use portico_storage::{
     hash_secret,
 };
 
-use crate::database::{Database, Row, Value, invalid};
+use crate::database::{Database, Row, invalid};
+use crate::parameter::Value;
 use crate::statement::{Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::values::{

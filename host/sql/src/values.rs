@@ -3,7 +3,8 @@
 use portico_model::{ColorScheme, Provider, Timestamp};
 use portico_storage::{Result, SecretHash, Slice};
 
-use crate::database::{Row, Value, invalid};
+use crate::database::{Row, invalid};
+use crate::parameter::Value;
 
 /// The word of a provider.
 pub(crate) fn provider_text(provider: Provider) -> &'static str {
