@@ -92,7 +92,8 @@ impl Pool {
         Ok(places)
     }
 
-    /// On the storage's runtime: another runtime may be busy with long calls when somebody else uses the connection.
+    /// Opens a connection, whose messages a task moves. The task runs on the storage's runtime, not on the caller's: that
+    /// may be the second runtime, where long calls would delay the next transaction on this connection.
     async fn open(self: &Arc<Self>) -> Result<Arc<Connection>> {
         let pool = self.clone();
         // Dropped with its caller, which holds the place for the connection.

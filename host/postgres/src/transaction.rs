@@ -132,7 +132,7 @@ impl Database for PostgresTransaction {
     }
 
     async fn insert_deferred(&mut self, into: &'static Insert, rows: Vec<Vec<Value>>) -> Result<()> {
-        // The row of the audit log always waits for the COMMIT, because nobody waits for its result.
+        // The row of the audit log always waits for the COMMIT, because no caller uses its result.
         let waits = self.defers && self.lock.is_none() || std::ptr::eq(into, &AUDIT);
         if !waits {
             return self.insert(into, rows).await;

@@ -220,7 +220,7 @@ impl Transaction for Work {
         self.run(|db| rights::has_engine(db, id))
     }
 
-    // Everyone sees every service, whoever the viewer is.
+    // Every user of this dashboard sees every service.
 
     async fn get_app(&mut self, id: &str, _: &Viewer) -> Result<Option<App>> {
         self.run(|db| services::get(db, id))

@@ -223,7 +223,7 @@ impl Writing<'_> {
                 expires_at: None,
                 last_used_at: None,
             };
-            // The hash of a secret that nobody knows. The first use of the key replaces it.
+            // The hash of a new random secret, which is not stored anywhere. The first use of the key replaces it.
             let unknown = hash_secret(&self.service.secrets.one_time());
             transaction.import_key(&record, &unknown, &key.hash).await?;
         }
