@@ -209,8 +209,9 @@ impl Shared {
                     Some(Cut::AfterCommit) => {
                         // The answer is not passed on, however soon it comes.
                         *link.to_answer.lock().expect("the lock") = Some(Cut::AfterCommit);
-                        server.write_all(&message)?;
-                        return self.count();
+                        // The answer cuts the connection, too, and the host responds then.
+                        self.count()?;
+                        return server.write_all(&message);
                     }
                     Some(Cut::HoldCommit) => {
                         self.count()?;
