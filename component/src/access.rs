@@ -2,11 +2,11 @@
 
 use alloc::format;
 
-use portico_rules::permissions::Permission;
+use portico_rules::permissions::{Permission, sees_all_apps};
 use portico_rules::procedures::Access;
 
 use crate::bindings::storage::Viewer;
-use crate::bindings::types::{Caller, Error, UserCaller};
+use crate::bindings::types::{Caller, Error};
 use crate::error;
 
 /// A caller who may call the procedure.
@@ -42,14 +42,9 @@ impl Authorised<'_> {
 pub fn viewer(caller: &Caller) -> Viewer {
     match &caller.user {
         None => Viewer::Anonymous,
-        Some(user) if sees_all_apps(user) => Viewer::Everything,
+        Some(user) if sees_all_apps(&user.permissions) => Viewer::Everything,
         Some(user) => Viewer::User(user.id.clone()),
     }
-}
-
-fn sees_all_apps(user: &UserCaller) -> bool {
-    let shows_all = |permission: Permission| permission.is_given_by(&user.permissions);
-    shows_all(Permission::AppCreate) || shows_all(Permission::BoardViewAll)
 }
 
 /// Refuses a caller without this permission.

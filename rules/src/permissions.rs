@@ -13,20 +13,23 @@ pub enum Permission {
     AppModifyAll,
     /// Deleting any app.
     AppFullAll,
+    /// Making boards.
+    BoardCreate,
     /// Viewing any board.
     BoardViewAll,
-    /// Changing any board.
+    /// Changing the name and the items of any board.
     BoardModifyAll,
-    /// Sharing and deleting any board.
+    /// Sharing and deleting any board, and deciding which boards everyone may view.
     BoardFullAll,
 }
 
 impl Permission {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Admin,
         Self::AppCreate,
         Self::AppModifyAll,
         Self::AppFullAll,
+        Self::BoardCreate,
         Self::BoardViewAll,
         Self::BoardModifyAll,
         Self::BoardFullAll,
@@ -59,6 +62,7 @@ impl Permission {
             Self::AppCreate => &["app-create", "app-modify-all", "app-full-all", "admin"],
             Self::AppModifyAll => &["app-modify-all", "app-full-all", "admin"],
             Self::AppFullAll => &["app-full-all", "admin"],
+            Self::BoardCreate => &["board-create", "board-full-all", "admin"],
             Self::BoardViewAll => &["board-view-all", "board-modify-all", "board-full-all", "admin"],
             Self::BoardModifyAll => &["board-modify-all", "board-full-all", "admin"],
             Self::BoardFullAll => &["board-full-all", "admin"],
@@ -69,6 +73,12 @@ impl Permission {
     pub fn is_given_by(self, held: &[String]) -> bool {
         held.iter().any(|held| self.given_by().contains(&held.as_str()))
     }
+}
+
+/// Whether someone who holds these permissions, as stored, sees every app, also where others see only the apps on boards
+/// that they may view.
+pub fn sees_all_apps(held: &[String]) -> bool {
+    Permission::AppCreate.is_given_by(held) || Permission::BoardViewAll.is_given_by(held)
 }
 
 #[cfg(test)]

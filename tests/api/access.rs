@@ -28,7 +28,7 @@ impl Role {
         let passes = match who {
             Who::Everyone => true,
             Who::Onboarding => return Some(403),
-            Who::SignedIn | Who::OwnOrAdmin | Who::OwnOnly => self.user.is_some(),
+            Who::SignedIn | Who::OwnOrAdmin | Who::OwnOnly | Who::OnBoard(_) => self.user.is_some(),
             Who::Holders(permissions) => self.permission.is_some_and(|own| permissions.contains(&own)),
         };
         match (passes, &self.user) {
@@ -62,6 +62,10 @@ fn roles(admin: &impl Client) -> Vec<Role> {
         });
     }
     roles
+}
+
+fn views_all_boards(permission: &str) -> bool {
+    ["board-view-all", "board-modify-all", "board-full-all", "admin"].contains(&permission)
 }
 
 type Call = fn(&Row, &dyn Client, &Value) -> Answer;
@@ -112,6 +116,22 @@ fn compare_with_table(database: &Database, rows: &[&Row], call: Call) {
                     let missing = if deletes_user { 200 } else { 404 };
                     check(", on no user", &Target::missing(), with_admin(missing));
                     check(", on their own user", &Target::from(user), 200);
+                }
+                (Who::OnBoard(holders), None, Some(_)) => {
+                    let holds = role.permission.is_some_and(|own| holders.contains(&own));
+                    // Queries are about a public board, changes about one that is not.
+                    let views = row.kind == "query" || role.permission.is_some_and(views_all_boards);
+                    check(
+                        "",
+                        &other,
+                        if holds {
+                            200
+                        } else if views {
+                            403
+                        } else {
+                            404
+                        },
+                    );
                 }
                 _ => check("", &other, 200),
             }

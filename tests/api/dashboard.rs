@@ -29,6 +29,7 @@ fn groups_have_names_of_their_own_and_known_permissions() {
         "app-create",
         "app-full-all",
         "app-modify-all",
+        "board-create",
         "board-full-all",
         "board-modify-all",
         "board-view-all",
@@ -149,8 +150,11 @@ fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions(
     admin.mutate("board.share", &share).assert_done();
     // By name.
     let expected = json!({
-        "users": [{"id": alice.id, "name": "alice"}, {"id": carol.id, "name": "carol"}],
-        "groups": [{"id": friends, "name": "friends"}],
+        "users": [
+            {"id": alice.id, "name": "alice", "mayChange": false},
+            {"id": carol.id, "name": "carol", "mayChange": false},
+        ],
+        "groups": [{"id": friends, "name": "friends", "mayChange": false}],
     });
     assert_eq!(shares(&admin, &private).data(), expected);
     let by_rest = admin.get(&format!("/api/boards/{private}/shares"));

@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use crate::{Answer, Client, NO_INPUT, PASSWORD, escape, trpc_query_path};
 
 /// Every permission that a group may hold.
-pub const PERMISSIONS: [&str; 7] = [
+pub const PERMISSIONS: [&str; 8] = [
     "admin",
     "app-create",
     "app-modify-all",
     "app-full-all",
+    "board-create",
     "board-view-all",
     "board-modify-all",
     "board-full-all",
@@ -33,11 +34,15 @@ pub enum Who {
     OwnOnly,
     /// Users with one of these permissions, even if it is their only one.
     Holders(&'static [&'static str]),
+    /// The same for a board that someone else has made. Others do not learn whether it exists, unless they may view it.
+    OnBoard(&'static [&'static str]),
 }
 
-use Who::{Everyone, Holders, Onboarding, OwnOnly, OwnOrAdmin, SignedIn};
+use Who::{Everyone, Holders, OnBoard, Onboarding, OwnOnly, OwnOrAdmin, SignedIn};
 
 const ADMIN: Who = Holders(&["admin"]);
+const CHANGES_BOARDS: Who = OnBoard(&["board-modify-all", "board-full-all", "admin"]);
+const OWNS_BOARDS: Who = OnBoard(&["board-full-all", "admin"]);
 
 /// The records that inputs refer to, each by its id unless stated otherwise.
 pub trait Records {
@@ -75,6 +80,8 @@ pub trait Records {
     fn membership(&mut self) -> (String, String);
     /// An invite that can be used: its id and its token.
     fn invite(&mut self) -> (String, String);
+    /// The token of a link with which the user whom the call is about sets a new password.
+    fn password_link(&mut self) -> String;
     /// A name that no record has.
     fn name(&mut self) -> String;
     /// True at one call and false at the next, so that a call changes something also if the same call was
@@ -348,6 +355,9 @@ pub static TABLE: &[Row] = &[
         json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})).weight(15),
     mutation("user.setDisabled", ADMIN, |it| json!({"userId": it.user(), "disabled": false}))
         .rest("PATCH", "/api/users/{userId}/disabled").weight(10),
+    mutation("user.createPasswordLink", ADMIN, |it| json!({"userId": it.user()})).weight(12),
+    mutation("user.setPasswordByLink", Everyone, |it|
+        json!({"token": it.password_link(), "password": PASSWORD})).weight(4),
     // wit/apps.wit
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_| json!({"page": 1, "pageSize": 5, "search": "a"}))
@@ -403,24 +413,29 @@ pub static TABLE: &[Row] = &[
     query("board.getAll", ADMIN, none).weight(10),
     query("board.getVisible", Everyone, none).rest("GET", "/api/boards"),
     query("board.byId", Everyone, |it| json!({"id": it.board()})).rest("GET", "/api/boards/{id}").weight(30),
-    mutation("board.create", ADMIN, |it|
+    query("board.getChangeable", SignedIn, none).weight(12),
+    query("board.getRight", Everyone, |it| json!({"id": it.board()})).weight(12),
+    mutation("board.create", Holders(&["board-create", "board-full-all", "admin"]), |it|
         json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]}))
         .rest("POST", "/api/boards").weight(22),
-    mutation("board.update", ADMIN, |it|
-        json!({"id": it.spare_board(), "name": it.name(), "isPublic": it.flag(),
+    mutation("board.update", CHANGES_BOARDS, |it|
+        json!({"id": it.spare_board(), "name": it.name(), "isPublic": false,
             "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})).rest("PUT", "/api/boards/{id}"),
-    query("board.getShares", ADMIN, |it| json!({"boardId": it.board()}))
+    query("board.getShares", OWNS_BOARDS, |it| json!({"boardId": it.board()}))
         .rest("GET", "/api/boards/{boardId}/shares").weight(12),
-    mutation("board.share", ADMIN, |it|
-        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]}))
+    query("board.getShareable", OWNS_BOARDS, |it|
+        json!({"boardId": it.board(), "query": "a", "limit": 5})).weight(12),
+    mutation("board.share", OWNS_BOARDS, |it|
+        json!({"boardId": it.spare_board(), "users": [{"id": it.user(), "mayChange": it.flag()}],
+            "groups": [it.group()]}))
         .rest("PUT", "/api/boards/{boardId}/shares").weight(40),
-    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).rest("DELETE", "/api/boards/{id}")
+    mutation("board.delete", OWNS_BOARDS, |it| json!({"id": it.spare_board()})).rest("DELETE", "/api/boards/{id}")
         .weight(9),
     query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(12),
     mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
     query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(12),
-    mutation("extras.saveOfBoard", ADMIN, |it|
-        json!({"id": it.spare_board(), "extras": it.name(), "name": it.name(), "isPublic": it.flag(),
+    mutation("extras.saveOfBoard", CHANGES_BOARDS, |it|
+        json!({"id": it.spare_board(), "extras": it.name(), "name": it.name(), "isPublic": false,
             "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),

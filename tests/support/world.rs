@@ -172,6 +172,11 @@ impl Records for About<'_> {
         (invite.id, invite.token)
     }
 
+    fn password_link(&mut self) -> String {
+        let user = json!({"userId": self.target.id});
+        self.world.admin.make("user.createPasswordLink", &user, "token")
+    }
+
     fn name(&mut self) -> String {
         self.world.name()
     }

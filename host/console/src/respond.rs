@@ -52,6 +52,13 @@ pub(crate) fn see(path: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
+/// A page with a secret in its address, which the browser then sends nowhere else: as the referrer, only the origin.
+pub(crate) fn without_address(mut response: Response) -> Response {
+    let policy = HeaderValue::from_static("strict-origin");
+    response.headers_mut().insert(header::REFERRER_POLICY, policy);
+    response
+}
+
 /// Sets the headers of every page.
 pub(crate) fn add_headers(response: &mut Response) {
     let headers = response.headers_mut();

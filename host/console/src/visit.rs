@@ -51,6 +51,11 @@ impl User {
         self.may("app-create")
     }
 
+    /// Whether the user manages boards of any kind by a permission. (A share may let others change a board.)
+    pub fn manages_boards(&self) -> bool {
+        self.may("board-create") || self.may("board-modify-all")
+    }
+
     /// Whether the user signs in with a password of this host. An external provider vouches for others.
     pub fn has_password(&self) -> bool {
         self.provider == "credentials"
@@ -273,6 +278,7 @@ impl Visit {
                 "/sign-in",
                 "/start",
                 "/register",
+                "/new-password",
             ]
             .iter()
             .any(|path| self.is_in(path))
@@ -289,6 +295,10 @@ impl Visit {
 
     pub fn manages_apps(&self) -> bool {
         self.user.as_ref().is_some_and(User::manages_apps)
+    }
+
+    pub fn manages_boards(&self) -> bool {
+        self.user.as_ref().is_some_and(User::manages_boards)
     }
 }
 

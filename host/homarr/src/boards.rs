@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use portico_storage::extras::{Area, LOOKS};
-use portico_storage::{BoardItem, BoardSummary, Shares};
+use portico_storage::{BoardItem, BoardSummary, Share, Shares};
 use serde_json::{Map, Value, json};
 
 use crate::board::{self, Board};
@@ -309,24 +309,30 @@ fn area(x: i64, y: i64, width: i64, height: i64) -> Area {
     }
 }
 
-/// The ids of those who may view a board, each once.
+/// With whom a board is shared, each once.
 fn shared_with(
     shares: &HashMap<&str, Vec<&homarr::Share>>,
     board: &homarr::Board,
     whom: &str,
     report: &mut Report,
-) -> Vec<String> {
+) -> Vec<Share> {
     let of_board = shares.get(&board.id[..]).map_or(&[][..], |shares| shares);
-    let more = of_board.iter().filter(|share| share.permission != "view").count();
+    let more = of_board.iter().filter(|share| share.permission == "full").count();
     if more > 0 {
         let text = format!(
-            "{} of {whom} to change it: whom a board is shared with may view it",
+            "{} of {whom} to share and delete it: whom a board is shared with may at most change it",
             counted(more, "right")
         );
         report.note(Kind::Board, &board.name, What::Lost, text);
     }
-    let mut ids: Vec<String> = of_board.iter().map(|share| share.with.clone()).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    let mut rights: BTreeMap<&String, bool> = BTreeMap::new();
+    for share in of_board {
+        let may_change = matches!(&share.permission[..], "modify" | "full");
+        *rights.entry(&share.with).or_default() |= may_change;
+    }
+    let shares = rights.into_iter().map(|(id, may_change)| Share {
+        id: id.clone(),
+        may_change,
+    });
+    shares.collect()
 }

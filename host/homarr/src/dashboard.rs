@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use portico_model::{App, ColorScheme, Timestamp};
-use portico_storage::{ProviderSubject, SearchEngine, SecretHash};
+use portico_storage::{ProviderSubject, SearchEngine, SecretHash, Share};
 use serde_json::{Map, Value};
 
 use crate::board::Board;
@@ -85,9 +85,9 @@ impl Dashboard {
             if drop_unknown(&mut board.board.creator_id, is_user) {
                 lost.push("its creator, who does not come along".to_owned());
             }
-            let mut drop_shares = |with: &mut Vec<String>, whom: &str, is_known: &dyn Fn(&String) -> bool| {
+            let mut drop_shares = |with: &mut Vec<Share>, whom: &str, is_known: &dyn Fn(&String) -> bool| {
                 let before = with.len();
-                with.retain(is_known);
+                with.retain(|share| is_known(&share.id));
                 match before - with.len() {
                     0 => {}
                     count => lost.push(format!(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
 use portico_model::Provider;
+use portico_storage::Share;
 
 use crate::dashboard::{Dashboard, User};
 use crate::names::{self, Keys};
@@ -77,6 +78,18 @@ impl Fates {
         let mut seen = HashSet::new();
         resolved.retain(|id| seen.insert(id.clone()));
         resolved
+    }
+
+    /// The shares with these records, each once. Of two that become one, the one that lets them change the board stays.
+    pub fn resolve_shares(&self, shares: &mut Vec<Share>) {
+        let mut rights: BTreeMap<String, bool> = BTreeMap::new();
+        for share in shares.drain(..) {
+            if let Some(id) = self.resolve(&share.id) {
+                *rights.entry(id).or_default() |= share.may_change;
+            }
+        }
+        let resolved = rights.into_iter();
+        shares.extend(resolved.map(|(id, may_change)| Share { id, may_change }));
     }
 
     pub fn set(&mut self, id: &str, fate: Fate) {

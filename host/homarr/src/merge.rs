@@ -147,8 +147,8 @@ impl Merge {
         for board in &mut new.boards {
             resolve(&all.users, &mut board.board.creator_id);
             board.change_apps(|ids| all.apps.resolve_all(&ids));
-            board.shares.users = all.users.resolve_all(&board.shares.users);
-            board.shares.groups = all.groups.resolve_all(&board.shares.groups);
+            all.users.resolve_shares(&mut board.shares.users);
+            all.groups.resolve_shares(&mut board.shares.groups);
         }
         for mut key in keys {
             if self.takes_secret(present, report, Kind::ApiKey, &key.id, Some(&key.user_id)) {

@@ -11,10 +11,18 @@ use tokio_postgres::{Client, Error};
 use super::locks::LOCK;
 use super::versions::{CHECK, FIRST, NEWEST, Place, Version, end_older};
 
-const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [Migration {
-    sql: include_str!("migrations/0006_schema.sql"),
-    oldest: 6,
-}];
+const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
+    Migration {
+        sql: include_str!("migrations/0006_schema.sql"),
+        oldest: 6,
+    },
+    // An older host would take the right to change a board from those whom it is shared with, and show every board to
+    // those who may make boards.
+    Migration {
+        sql: include_str!("migrations/0007_rights.sql"),
+        oldest: 7,
+    },
+];
 
 #[derive(Clone, Copy)]
 struct Migration {

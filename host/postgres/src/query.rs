@@ -84,6 +84,7 @@ impl Deferred {
         let kinds = self.into.columns.iter().map(|(_, kind)| match kind {
             Column::Text => Type::TEXT_ARRAY,
             Column::Number => Type::INT8_ARRAY,
+            Column::Bool => Type::BOOL_ARRAY,
         });
         let kinds: Vec<_> = kinds.collect();
         Ok(db.prepared(&TEXTS.of_insert(self.into), &kinds).await?)

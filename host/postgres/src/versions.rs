@@ -23,7 +23,7 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 pub(super) const FIRST: usize = 6;
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 6;
+pub(super) const NEWEST: usize = 7;
 
 /// The statement that reads the version; the earliest had no column `oldest`. It also reads where the connection leads:
 /// [`Place`].

@@ -60,6 +60,10 @@ declare! {
     COUNT_SEEN = Sql::long(concat!(
         "SELECT count(*) FROM ~app AS app WHERE [contains app.name_key $2] AND ", seen!()
     ));
+    COUNT_AMONG = Sql::long("SELECT count(*) FROM ~app AS app WHERE [among app.id $1]");
+    COUNT_AMONG_SEEN = Sql::long(concat!(
+        "SELECT count(*) FROM ~app AS app WHERE [among app.id $2] AND ", seen!()
+    ));
     UPDATE = Sql::short(
         "UPDATE ~app SET name = $2, name_key = $3, description = $4, icon_url = $5, href = $6, ping_url = $7
         WHERE id = $1"
@@ -102,6 +106,16 @@ impl<D: Database> SqlTransaction<D> {
                     .await
             }
         }
+    }
+
+    pub(crate) async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool> {
+        let texts = Value::Texts(ids.to_vec());
+        let (sql, values) = match self.view(viewer) {
+            None => (&COUNT_AMONG, vec![texts]),
+            Some(view) => (&COUNT_AMONG_SEEN, vec![user_of(&view), texts]),
+        };
+        let seen = self.count(sql, values).await?;
+        Ok(usize::try_from(seen) == Ok(ids.len()))
     }
 
     pub(crate) async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use portico_storage::{Board, BoardItem, BoardSummary, NamedShares, Result, Shares};
+use portico_storage::{Board, BoardItem, BoardSummary, NamedShare, NamedShares, Result, Share, Shares};
 
 use crate::database::{Database, Row};
 use crate::groups::named;
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::SqlTransaction;
-use crate::views::may_view;
+use crate::views::{may_change, may_view};
 
 macro_rules! list {
     ($condition:expr) => {
@@ -25,6 +25,9 @@ declare! {
     CAN_VIEW = Sql::long(concat!(
         "SELECT 1 FROM ~board AS board WHERE board.id = $2 AND ", may_view!("board.id"), " [hold for KEY SHARE OF board]"
     )).alongside();
+    CAN_CHANGE = Sql::long(concat!(
+        "SELECT 1 FROM ~board AS board WHERE board.id = $2 AND ", may_change!("board.id")
+    ));
     INSERT = Sql::short(
         "INSERT INTO ~board (id, name, name_key, is_public, creator_id) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (name_key) DO NOTHING"
@@ -39,6 +42,9 @@ declare! {
     LIST_VISIBLE = Sql::long(list!(concat!(
         " WHERE ", may_view!("board.id"), " ORDER BY board.name_key, board.id"
     )));
+    LIST_CHANGEABLE = Sql::long(list!(concat!(
+        " WHERE ", may_change!("board.id"), " ORDER BY board.name_key, board.id"
+    )));
     GET = Sql::long(list!(" WHERE board.id = $1"));
     LIST_ITEMS = Sql::long("SELECT position, app_id FROM ~board_item WHERE board_id = $1 ORDER BY position");
     LIST_BOOKMARKS = Sql::long(
@@ -46,15 +52,17 @@ declare! {
         ORDER BY item_position, position"
     );
     EXISTS = Sql::long("SELECT 1 FROM ~board WHERE id = $1");
-    LIST_USERS = Sql::long("SELECT user_id FROM ~board_user WHERE board_id = $1 ORDER BY user_id");
-    LIST_GROUPS = Sql::long("SELECT group_id FROM ~board_group WHERE board_id = $1 ORDER BY group_id");
+    LIST_USERS = Sql::long("SELECT user_id, may_change FROM ~board_user WHERE board_id = $1 ORDER BY user_id");
+    LIST_GROUPS = Sql::long(
+        "SELECT group_id, may_change FROM ~board_group WHERE board_id = $1 ORDER BY group_id"
+    );
     LIST_NAMED_USERS = Sql::long(
-        "SELECT account.id, account.name
+        "SELECT account.id, account.name, shared.may_change
         FROM ~board_user AS shared JOIN ~user_account AS account ON account.id = shared.user_id
         WHERE shared.board_id = $1 ORDER BY account.name_key, account.id"
     );
     LIST_NAMED_GROUPS = Sql::long(
-        "SELECT named.id, named.name
+        "SELECT named.id, named.name, shared.may_change
         FROM ~board_group AS shared JOIN ~user_group AS named ON named.id = shared.group_id
         WHERE shared.board_id = $1 ORDER BY named.name_key, named.id"
     );
@@ -88,14 +96,22 @@ pub(crate) static INSERT_BOOKMARKS: Insert = Insert {
 
 pub(crate) static SHARE_WITH_USERS: Insert = Insert {
     table: "board_user",
-    columns: &[("board_id", Column::Text), ("user_id", Column::Text)],
+    columns: &[
+        ("board_id", Column::Text),
+        ("user_id", Column::Text),
+        ("may_change", Column::Bool),
+    ],
     leaves_out_duplicates: true,
     lock: Lock::Alone,
 };
 
 pub(crate) static SHARE_WITH_GROUPS: Insert = Insert {
     table: "board_group",
-    columns: &[("board_id", Column::Text), ("group_id", Column::Text)],
+    columns: &[
+        ("board_id", Column::Text),
+        ("group_id", Column::Text),
+        ("may_change", Column::Bool),
+    ],
     leaves_out_duplicates: true,
     lock: Lock::Alone,
 };
@@ -103,6 +119,11 @@ pub(crate) static SHARE_WITH_GROUPS: Insert = Insert {
 impl<D: Database> SqlTransaction<D> {
     pub(crate) async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
         self.exists(&CAN_VIEW, vec![user_id.into(), board_id.into()])
+            .await
+    }
+
+    pub(crate) async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
+        self.exists(&CAN_CHANGE, vec![user_id.into(), board_id.into()])
             .await
     }
 
@@ -152,6 +173,10 @@ impl<D: Database> SqlTransaction<D> {
         self.list(&LIST_VISIBLE, vec![user_id.into()], summary).await
     }
 
+    pub(crate) async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
+        self.list(&LIST_CHANGEABLE, vec![user_id.into()], summary).await
+    }
+
     pub(crate) async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
         let Some(board) = self.find(&GET, vec![id.into()], summary).await? else {
             return Ok(None);
@@ -181,10 +206,8 @@ impl<D: Database> SqlTransaction<D> {
             return Ok(None);
         }
         Ok(Some(Shares {
-            users: self.list(&LIST_USERS, vec![id.into()], |row| row.text(0)).await?,
-            groups: self
-                .list(&LIST_GROUPS, vec![id.into()], |row| row.text(0))
-                .await?,
+            users: self.list(&LIST_USERS, vec![id.into()], share).await?,
+            groups: self.list(&LIST_GROUPS, vec![id.into()], share).await?,
         }))
     }
 
@@ -193,30 +216,24 @@ impl<D: Database> SqlTransaction<D> {
             return Ok(None);
         }
         Ok(Some(NamedShares {
-            users: self
-                .list(&LIST_NAMED_USERS, vec![id.into()], |row| named(row, 0))
-                .await?,
+            users: self.list(&LIST_NAMED_USERS, vec![id.into()], named_share).await?,
             groups: self
-                .list(&LIST_NAMED_GROUPS, vec![id.into()], |row| named(row, 0))
+                .list(&LIST_NAMED_GROUPS, vec![id.into()], named_share)
                 .await?,
         }))
     }
 
-    pub(crate) async fn share_board(
-        &mut self,
-        id: &str,
-        users: &[String],
-        groups: &[String],
-    ) -> Result<bool> {
+    pub(crate) async fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool> {
         if !self.exists(&EXISTS, vec![id.into()]).await? {
             return Ok(false);
         }
-        let row = |with: &String| -> Vec<Value> { vec![id.into(), with.into()] };
+        let row =
+            |share: &Share| -> Vec<Value> { vec![id.into(), (&share.id).into(), share.may_change.into()] };
         self.execute(&DELETE_USERS, vec![id.into()]).await?;
-        self.insert(&SHARE_WITH_USERS, users.iter().map(row).collect())
+        self.insert(&SHARE_WITH_USERS, shares.users.iter().map(row).collect())
             .await?;
         self.execute(&DELETE_GROUPS, vec![id.into()]).await?;
-        self.insert(&SHARE_WITH_GROUPS, groups.iter().map(row).collect())
+        self.insert(&SHARE_WITH_GROUPS, shares.groups.iter().map(row).collect())
             .await?;
         Ok(true)
     }
@@ -242,5 +259,19 @@ fn summary(row: &dyn Row) -> Result<BoardSummary> {
         name: row.text(1)?,
         is_public: row.bool(2)?,
         creator_id: row.get_text(3)?,
+    })
+}
+
+fn share(row: &dyn Row) -> Result<Share> {
+    Ok(Share {
+        id: row.text(0)?,
+        may_change: row.bool(1)?,
+    })
+}
+
+fn named_share(row: &dyn Row) -> Result<NamedShare> {
+    Ok(NamedShare {
+        named: named(row, 0)?,
+        may_change: row.bool(2)?,
     })
 }

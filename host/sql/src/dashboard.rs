@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, Result, SearchEngine, SecretHash,
-    Session, SessionUser, Shares,
+    DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, PasswordLink, Result,
+    SearchEngine, SecretHash, Session, SessionUser, Shares, Viewer,
 };
 
 use crate::database::Database;
@@ -81,6 +81,18 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.delete_invite(id).await
     }
 
+    async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()> {
+        self.put_password_link(link, token).await
+    }
+
+    async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>> {
+        self.find_password_link(token, now).await
+    }
+
+    async fn delete_password_link(&mut self, user_id: &str) -> Result<bool> {
+        self.delete_password_link(user_id).await
+    }
+
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
         self.insert_group(id, name, name_key).await
     }
@@ -121,12 +133,20 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.update_board(board, name_key).await
     }
 
+    async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
+        self.can_change_board(user_id, board_id).await
+    }
+
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
         self.list_boards().await
     }
 
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
         self.list_visible_boards(user_id).await
+    }
+
+    async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
+        self.list_changeable_boards(user_id).await
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
@@ -141,12 +161,16 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.get_named_shares(board_id).await
     }
 
-    async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
-        self.share_board(id, users, groups).await
+    async fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool> {
+        self.share_board(id, shares).await
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         self.delete_board(id).await
+    }
+
+    async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool> {
+        self.sees_apps(ids, viewer).await
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {

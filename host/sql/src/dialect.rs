@@ -102,6 +102,7 @@ impl Dialect {
                 let lists = numbers.zip(*columns).map(|(number, (_, column))| match column {
                     Column::Text => format!("${number}::text[]"),
                     Column::Number => format!("${number}::bigint[]"),
+                    Column::Bool => format!("${number}::boolean[]"),
                 });
                 let lists: Vec<_> = lists.collect();
                 format!("SELECT * FROM unnest({})", lists.join(", "))

@@ -23,6 +23,7 @@ mod extras;
 mod groups;
 mod invites;
 mod parameter;
+mod password_links;
 mod search_engines;
 mod statement;
 mod texts;
@@ -49,6 +50,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
         extras::STATEMENTS,
         groups::STATEMENTS,
         invites::STATEMENTS,
+        password_links::STATEMENTS,
         search_engines::STATEMENTS,
         users::STATEMENTS,
     ];

@@ -24,6 +24,8 @@ pub enum Column {
     Text,
     /// Whole numbers of 64 bits.
     Number,
+    /// Truth values.
+    Bool,
 }
 
 impl Value {

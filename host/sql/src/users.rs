@@ -283,6 +283,7 @@ impl<D: Database> SqlTransaction<D> {
         if disabled {
             self.end_sessions(id, None).await?;
             self.end_keys(id).await?;
+            self.delete_password_link(id).await?;
         }
         Ok(found)
     }

@@ -11,7 +11,10 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0012_schema.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/0012_schema.sql"),
+    include_str!("migrations/0013_rights.sql"),
+];
 
 /// The version that this binary knows.
 pub(super) const NEWEST: usize = newest(&MIGRATIONS);
@@ -101,8 +104,9 @@ pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64
 mod tests {
     use super::*;
 
-    const WITH_NEXT: [&str; 2] = [
+    const WITH_NEXT: [&str; 3] = [
         MIGRATIONS[0],
+        MIGRATIONS[1],
         "ALTER TABLE board ADD COLUMN colour TEXT;
          CREATE TABLE new_app (id TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL) STRICT;
          INSERT INTO new_app SELECT id, name FROM app; DROP TABLE app; ALTER TABLE new_app RENAME TO app",
@@ -138,13 +142,40 @@ mod tests {
         assert!(refusal.contains(&format!("versions up to {NEWEST}")), "{refusal}");
     }
 
+    /// A database of the first version with a board that is shared.
+    #[test]
+    fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
+        let mut connection = build(FIRST).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO user_group (id, name, name_key) VALUES ('g', 'Family', 'family');
+            INSERT INTO board (id, name, name_key, is_public, creator_id) VALUES ('b', 'Home', 'home', 0, 'u');
+            INSERT INTO board_user (board_id, user_id) VALUES ('b', 'u');
+            INSERT INTO board_group (board_id, group_id) VALUES ('b', 'g')";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        assert_eq!(version_of(&connection), NEWEST as i64);
+        for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
+            let kept =
+                format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND may_change = 0");
+            assert_eq!(number(&connection, &kept).unwrap(), 1, "{table}");
+        }
+        assert_eq!(
+            number(&connection, "SELECT count(*) FROM password_link").unwrap(),
+            0
+        );
+        crate::schema::check(&connection).unwrap();
+    }
+
     #[test]
     fn a_migration_that_fails_changes_nothing() {
         let mut connection = database();
         let next = "DELETE FROM app; CREATE TABLE app (id TEXT)";
-        run_missing(&mut connection, &[MIGRATIONS[0], next]).unwrap_err();
+        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], next];
+        run_missing(&mut connection, &migrations(next)).unwrap_err();
         let dangling = "PRAGMA defer_foreign_keys = ON; DELETE FROM app";
-        run_missing(&mut connection, &[MIGRATIONS[0], dangling]).unwrap_err();
+        run_missing(&mut connection, &migrations(dangling)).unwrap_err();
         assert_eq!(version_of(&connection), NEWEST as i64);
         assert_eq!(number(&connection, "SELECT count(*) FROM app").unwrap(), 1);
     }

@@ -6,9 +6,9 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::context::CallContext;
 use crate::dashboard_records::{
     ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, NamedShares, NewInvite,
-    SearchEngine, SecretHash, Session, SessionUser, Shares,
+    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
-use crate::records::{Access, Result};
+use crate::records::{Access, Result, Viewer};
 use crate::storage::{Storage, Transaction};
 use portico_model::{Provider, Timestamp};
 
@@ -75,6 +75,15 @@ pub trait DashboardTransaction: Transaction {
     /// Removes an invite; false if there is no such invite.
     async fn delete_invite(&mut self, id: &str) -> Result<bool>;
 
+    /// Stores a link with which a user sets a new password, in place of the user's earlier one. `reference`: the user or
+    /// the creator does not exist, or the user is disabled.
+    async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()>;
+    /// The id of the user whose link has this token; `None` if there is no such link, if it has expired, if the user has
+    /// set a password or was disabled since, or if the user who made it is no enabled administrator now.
+    async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>>;
+    /// Removes a user's link; false if there is none.
+    async fn delete_password_link(&mut self, user_id: &str) -> Result<bool>;
+
     /// Creates a group without permissions or members.
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool>;
     /// Renames a group.
@@ -96,20 +105,28 @@ pub trait DashboardTransaction: Transaction {
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
     /// Replaces a board with its items. Its shares stay.
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
+    /// Whether this user has made the board, or a share lets them change it.
+    async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool>;
     /// All boards by name, without their items.
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>>;
     /// The boards that this user may view, by name, without their items; for `None`, those that everyone may view.
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
+    /// The boards that this user has made, or that a share lets them change, by name, without their items.
+    async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>>;
     /// A board with its items.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
     /// Whom a board is shared with.
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>>;
     /// The same with names.
     async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>>;
-    /// Replaces whom a board is shared with; false if there is no such board.
-    async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool>;
+    /// Replaces whom a board is shared with; false if there is no such board. Of two shares with the same user or group,
+    /// the first counts.
+    async fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool>;
     /// Removes a board; false if there is no such board.
     async fn delete_board(&mut self, id: &str) -> Result<bool>;
+
+    /// Whether these apps exist, each id once, and this viewer sees all of them.
+    async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool>;
 
     /// The subject of a user at this identity provider; `None` if no person there is linked to the user.
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>>;

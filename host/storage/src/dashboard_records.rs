@@ -115,6 +115,17 @@ pub struct Invite {
     pub creator: Option<Named>,
 }
 
+/// A link with which a user sets a new password, without its token. It ends with the password that the user has now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PasswordLink {
+    /// The id of the user.
+    pub user_id: String,
+    /// When it expires.
+    pub expires_at: Timestamp,
+    /// The id of the user who made it; `None` for the operator.
+    pub creator_id: Option<String>,
+}
+
 /// The id and the name of a user or a group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -157,22 +168,52 @@ pub struct Board {
     pub items: Vec<BoardItem>,
 }
 
+/// A user or a group whom a board is shared with.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share {
+    /// The id of the user or the group.
+    pub id: String,
+    /// Whether they may also change the name and the items.
+    pub may_change: bool,
+}
+
+impl Share {
+    /// A share with those who may view the board.
+    pub fn to_view(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            may_change: false,
+        }
+    }
+}
+
 /// Whom a board is shared with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares {
-    /// The ids of users, in order.
-    pub users: Vec<String>,
-    /// The ids of groups, in order.
-    pub groups: Vec<String>,
+    /// Users, in the order of ids.
+    pub users: Vec<Share>,
+    /// Groups, in the order of ids.
+    pub groups: Vec<Share>,
+}
+
+/// A user or a group whom a board is shared with, by name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NamedShare {
+    /// The user or the group.
+    #[serde(flatten)]
+    pub named: Named,
+    /// Whether they may also change the name and the items.
+    pub may_change: bool,
 }
 
 /// Whom a board is shared with, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NamedShares {
     /// Users, by name.
-    pub users: Vec<Named>,
+    pub users: Vec<NamedShare>,
     /// Groups, by name.
-    pub groups: Vec<Named>,
+    pub groups: Vec<NamedShare>,
 }
 
 /// An item of a board.

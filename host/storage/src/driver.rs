@@ -19,8 +19,8 @@ use crate::records::Error;
 pub use crate::text_size::{AnswerSize, TextSize, TooLarge};
 pub use crate::view::View;
 
-/// A permission with this prefix lets its holder view every board.
-pub const BOARD_PERMISSIONS: &str = "board-";
+/// The permissions that let their holder view every board.
+pub const VIEW_ALL_BOARDS: [&str; 4] = ["admin", "board-view-all", "board-modify-all", "board-full-all"];
 
 /// The group (its name is its name-key) that `grant_admin` makes users members of.
 pub const ADMIN_GROUP: &str = "admins";

@@ -1,4 +1,4 @@
-//! Secrets that Portico issues: API keys, session tokens, invite tokens.
+//! Secrets that Portico issues: API keys, session tokens, tokens of invites and of links for a new password.
 //!
 //! - A key reads `portico_ID.SECRET`, a session token `portico_session_SECRET`. SECRET is 32 characters of base 62 (190
 //!   random bits) and 6 characters of checksum (the CRC-32 of everything before them). So a mistyped or invented secret
@@ -78,6 +78,11 @@ impl Secrets {
         let text = self.base62(SECRET_LENGTH);
         let hash = hash_secret(&text);
         Issued { id, text, hash }
+    }
+
+    /// A new token of a link for a new password, which has no id.
+    pub fn password_link(&self) -> Issued {
+        self.invite(String::new())
     }
 
     /// A new password, for a user who has lost theirs.

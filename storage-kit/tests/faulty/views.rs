@@ -22,7 +22,7 @@ impl FaultyTransaction {
                 let shares = inner.get_shares(&board.id).await?.unwrap_or_default();
                 forgotten |= match fault {
                     Fault::CreatorsSeeNothing => board.creator_id.as_ref() == Some(id),
-                    _ => shares.users.contains(id),
+                    _ => shares.users.iter().any(|share| share.id == *id),
                 };
             }
         }

@@ -9,7 +9,7 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
     Access, AccountKey, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, Error, NewInvite, SearchEngine, Session, hash_secret,
+    DashboardTransaction, Error, NewInvite, SearchEngine, Session, Share, Shares, hash_secret,
 };
 use portico_storage_kit::{Bridge, BridgeCall, BridgeError};
 use serde_json::{Value, json};
@@ -219,12 +219,11 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
                         .map_err(refused)?,
                 )?;
             }
-            done(
-                dashboard
-                    .share_board(&board.id, &board.users, &board.groups)
-                    .await
-                    .map_err(refused)?,
-            )
+            let shares = Shares {
+                users: board.users.into_iter().map(Share::to_view).collect(),
+                groups: board.groups.into_iter().map(Share::to_view).collect(),
+            };
+            done(dashboard.share_board(&board.id, &shares).await.map_err(refused)?)
         }
         BridgeCall::GetBoard { id } => {
             let board = dashboard.get_board(&id).await.map_err(refused)?;
@@ -238,7 +237,9 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
             });
             let apps: Vec<_> = apps.collect();
             let creator = board.board.creator_id;
-            Ok(json!({"creator": creator, "users": shares.users, "groups": shares.groups, "apps": apps}))
+            let ids = |shares: Vec<Share>| shares.into_iter().map(|share| share.id).collect::<Vec<_>>();
+            let (users, groups) = (ids(shares.users), ids(shares.groups));
+            Ok(json!({"creator": creator, "users": users, "groups": groups, "apps": apps}))
         }
         BridgeCall::DeleteBoard { id } => {
             dashboard.delete_board(&id).await.map_err(refused)?;

@@ -16,7 +16,11 @@ const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changeP
 
 /// Refusals by the throttle, which is off in these tests.
 /// `tests/sign_in/credentials/throttling.rs` is about these.
-const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 429)];
+const THROTTLED: [(&str, u16); 3] = [
+    ("user.initUser", 429),
+    ("user.register", 429),
+    ("user.setPasswordByLink", 429),
+];
 
 /// Statuses about credentials or the form of requests, and those that no procedure intends.
 const OTHERS: [u16; 11] = [200, 304, 400, 401, 403, 413, 414, 415, 500, 503, 504];
@@ -27,6 +31,9 @@ fn every_documented_refusal_can_be_produced() {
     let admin = administrator(&server);
     let root = admin.user_id.clone();
     let user = admin.user("alice").id;
+    let disabled = admin.user("disabled").id;
+    let disable = json!({"userId": disabled, "disabled": true});
+    admin.mutate("user.setDisabled", &disable).assert_status(200);
     let group = admin.group("group", &[]);
     let board = admin.board("board", true);
     let other_board = admin.board("another board", true);
@@ -171,6 +178,14 @@ fn every_documented_refusal_can_be_produced() {
             json!({"boardId": board, "users": [MISSING], "groups": []}),
         ),
         ("board.getShares", 404, json!({"boardId": MISSING})),
+        (
+            "board.getShareable",
+            404,
+            json!({"boardId": MISSING, "query": ""}),
+        ),
+        ("board.getRight", 404, by_id.clone()),
+        ("user.createPasswordLink", 404, json!({"userId": MISSING})),
+        ("user.createPasswordLink", 409, json!({"userId": disabled})),
         ("board.delete", 404, by_id.clone()),
         (
             "searchEngine.create",

@@ -193,6 +193,9 @@ ask_first! {
     insert_invite(invite: &NewInvite, token: &SecretHash) -> ();
     list_invites() -> Vec<Invite>;
     delete_invite(id: &str) -> bool;
+    put_password_link(link: &PasswordLink, token: &SecretHash) -> ();
+    find_password_link(token: &SecretHash, now: Timestamp) -> Option<String>;
+    delete_password_link(user_id: &str) -> bool;
     insert_group(id: &str, name: &str, name_key: &str) -> bool;
     list_groups() -> Vec<Group>;
     update_group(id: &str, name: &str, name_key: &str) -> bool;
@@ -202,14 +205,17 @@ ask_first! {
     set_group_permissions(id: &str, permissions: &[String]) -> bool;
     remove_from_group(user_id: &str, group_id: &str) -> bool;
     insert_board(board: &Board, name_key: &str) -> bool;
+    can_change_board(user_id: &str, board_id: &str) -> bool;
     list_boards() -> Vec<BoardSummary>;
     list_visible_boards(user_id: Option<&str>) -> Vec<BoardSummary>;
+    list_changeable_boards(user_id: &str) -> Vec<BoardSummary>;
     get_board(id: &str) -> Option<Board>;
     update_board(board: &Board, name_key: &str) -> bool;
     get_shares(id: &str) -> Option<Shares>;
     get_named_shares(id: &str) -> Option<NamedShares>;
-    share_board(id: &str, users: &[String], groups: &[String]) -> bool;
+    share_board(id: &str, shares: &Shares) -> bool;
     delete_board(id: &str) -> bool;
+    sees_apps(ids: &[String], viewer: &Viewer) -> bool;
     get_subject(user_id: &str, provider: Provider) -> Option<String>;
     get_extras(of: &ExtrasOf) -> Option<String>;
     set_extras(of: &ExtrasOf, extras: Option<&str>) -> bool;

@@ -143,8 +143,8 @@ impl Inputs<'_> {
                 let (users, groups) = (self.count(3), self.count(3));
                 json!({
                     "boardId": self.world.boards.id(self.rng),
-                    "users": self.good_ids(&self.world.users, users),
-                    "groups": self.good_ids(&self.world.groups, groups),
+                    "users": self.shares(&self.world.users, users),
+                    "groups": self.shares(&self.world.groups, groups),
                 })
             }
             "searchEngine.create" | "searchEngine.update" => {
@@ -200,6 +200,16 @@ impl Inputs<'_> {
 
     fn good_ids<T: Record>(&mut self, records: &Records<T>, count: usize) -> Vec<String> {
         (0..count).map(|_| self.good_id(records)).collect()
+    }
+
+    /// Ids, some with the right to change the board.
+    fn shares<T: Record>(&mut self, records: &Records<T>, count: usize) -> Vec<Value> {
+        (0..count)
+            .map(|_| match (self.good_id(records), self.rng.u8(..3)) {
+                (id, 0) => json!(id),
+                (id, right) => json!({"id": id, "mayChange": right == 1}),
+            })
+            .collect()
     }
 
     fn nullable(&mut self, records: &Records<Named>) -> Option<String> {

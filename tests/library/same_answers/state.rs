@@ -27,6 +27,12 @@ pub async fn export(side: &Side) -> Value {
         let mut visible = Vec::new();
         for board in ids(&boards) {
             visible.push(transaction.can_view_board(&id, &board).await.expect("an answer"));
+            visible.push(
+                transaction
+                    .can_change_board(&id, &board)
+                    .await
+                    .expect("an answer"),
+            );
         }
         let account = account.expect("an account").expect("a user");
         users.push(json!({

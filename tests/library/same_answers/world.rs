@@ -110,6 +110,8 @@ pub struct World {
     pub sessions: Records<Secret>,
     /// By the ids that `session.getAll` has listed.
     pub listed_sessions: Records<Secret>,
+    /// The tokens of links for a new password, used or not.
+    pub password_links: Vec<String>,
     pub subjects: Vec<String>,
     /// A group and a user in it; some have left.
     pub members: Vec<(String, String)>,
@@ -219,6 +221,16 @@ impl World {
                     user.password = Some(text(&input["password"]));
                 }
                 self.sessions.remove_where(|session| session.user_id == user_id);
+            }
+            "user.createPasswordLink" => self.password_links.push(text(&output["token"])),
+            "user.setPasswordByLink" => {
+                let user_id = text(&output["id"]);
+                self.keys.remove_where(|key| key.user_id == user_id);
+                self.sessions.remove_where(|session| session.user_id == user_id);
+                let users = self.users.there.iter_mut();
+                for user in users.filter(|user| user.id == user_id) {
+                    user.password = Some(text(&input["password"]));
+                }
             }
             "user.editProfile" => {
                 let users = self.users.there.iter_mut();

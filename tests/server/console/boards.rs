@@ -224,7 +224,8 @@ fn a_board_is_shared_with_one_user_or_group_after_another() {
     step(&other, "add-group", &crew);
     step(&other, "add-group", &crew);
     let both = json!({
-        "users": [{ "id": grace, "name": "grace" }], "groups": [{ "id": crew, "name": "kitchen crew" }],
+        "users": [{ "id": grace, "name": "grace", "mayChange": false }],
+        "groups": [{ "id": crew, "name": "kitchen crew", "mayChange": false }],
     });
     assert_eq!(shares(), both);
     browser
@@ -332,33 +333,113 @@ fn many_boards_are_on_a_page_of_their_own_in_pages() {
 }
 
 #[test]
-fn boards_are_for_administrators() {
+fn people_change_the_boards_that_they_may_change_and_no_others() {
     let server = Portico::start();
     let root = administrator(&server);
     let board = root.board("Kitchen", true);
-    root.user_with("editor", "board-full-all");
-    let browser = Browser::of(&server, "editor");
+    let hidden = root.board("Hidden", false);
+    let (changer, viewer) = (root.user("changer"), root.user("viewer"));
+    let share = json!({
+        "boardId": board, "users": [{ "id": changer.id, "mayChange": true }, viewer.id], "groups": [],
+    });
+    root.mutate("board.share", &share).assert_done();
+    let path = format!("/manage/boards/{board}");
+
+    // With whom it is shared to change it.
+    let browser = Browser::of(&server, "changer");
+    browser
+        .open(&format!("/boards/{board}"))
+        .assert_shows(&format!("href=\"{path}\""));
+    browser
+        .open("/manage/boards")
+        .assert_shows("Kitchen")
+        .assert_hides("Hidden")
+        .assert_hides("/delete")
+        .assert_hides("/share")
+        .assert_hides("/manage/boards/new");
+    let page = browser.open(&path);
+    page.assert_hides("isPublic")
+        .assert_hides("/delete")
+        .assert_hides("/share");
+    let read = values(&page, "read").remove(0);
+    let fields = [("name", "Bath"), ("read", &read), ("do", "save")];
+    let page = browser.submit(&page, &path, &fields);
+    assert_eq!(page.path, format!("{path}?note=saved"), "{}", page.html);
+    let found = root.query("board.byId", &json!({ "id": board })).data();
+    assert_eq!(
+        (&found["name"], &found["isPublic"]),
+        (&json!("Bath"), &json!(true))
+    );
+    let token = page.token();
+    for refused in [
+        &format!("{path}/share"),
+        &format!("{path}/delete"),
+        "/manage/boards/new",
+    ] {
+        browser.open(refused).assert_status(403);
+        browser
+            .send_form(
+                refused,
+                &token,
+                &[("name", "x"), ("do", "add-user"), ("id", &viewer.id)],
+            )
+            .assert_status(403);
+    }
+    let hidden = format!("/manage/boards/{hidden}");
+    for missing in [&hidden, &format!("{hidden}/share"), &format!("{hidden}/delete")] {
+        browser.open(missing).assert_status(404);
+    }
+
+    // Those who may only see it.
+    let browser = Browser::of(&server, "viewer");
     browser
         .open(&format!("/boards/{board}"))
         .assert_status(200)
-        .assert_hides("/manage/boards");
+        .assert_hides("/manage/boards/");
+    browser.open("/manage/boards").assert_hides("Bath");
     let token = browser.open("/").token();
-    let path = format!("/manage/boards/{board}");
-    browser.open("/manage/boards").assert_status(403);
-    browser
-        .open(&format!("{path}/apps?app-query=a"))
-        .assert_status(403);
-    for path in [
-        "/manage/boards/new",
-        &path,
-        &format!("{path}/share"),
-        &format!("{path}/delete"),
-    ] {
-        browser.open(path).assert_status(403);
+    for refused in [&path, &format!("{path}/share"), &format!("{path}/delete")] {
+        browser.open(refused).assert_status(403);
         browser
-            .send_form(path, &token, &[("name", "x"), ("do", "save"), ("id", "1")])
+            .send_form(refused, &token, &[("name", "x"), ("do", "save"), ("id", "1")])
             .assert_status(403);
     }
     let page = Browser::new(&server).open(&path);
     assert!(page.path.starts_with("/sign-in?next="), "{}", page.path);
+}
+
+#[test]
+fn those_who_make_boards_share_them_and_let_others_change_them() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    root.user_with("maker", "board-create");
+    let grace = root.user("grace").id;
+    let browser = Browser::of(&server, "maker");
+    browser.open("/").assert_shows("href=\"/manage/boards\"");
+    let page = browser.open("/manage/boards/new");
+    page.assert_hides("isPublic");
+    let page = browser.submit(&page, "/manage/boards/new", &[("name", "Mine")]);
+    assert!(page.path.ends_with("?note=created"), "{}", page.html);
+    let path = page.path.split('?').next().unwrap().to_owned();
+    let id = path.rsplit('/').next().unwrap();
+    let share = format!("{path}/share");
+    let right = || {
+        let shares = root.query("board.getShares", &json!({ "boardId": id })).data();
+        shares["users"][0]["mayChange"].clone()
+    };
+    let page = browser.open(&format!("{share}?q=grace"));
+    page.assert_shows("Add grace");
+    for (step, shown, expected) in [
+        ("add-user", "Let grace change it, too", json!(false)),
+        ("change-user", "Let grace only see it", json!(true)),
+        ("view-user", "Let grace change it, too", json!(false)),
+    ] {
+        let page = browser.submit(&browser.open(&share), &share, &[("do", step), ("id", &grace)]);
+        page.assert_shows(shown);
+        assert_eq!(right(), expected, "{step}");
+    }
+    let delete = format!("{path}/delete");
+    let page = browser.open(&delete);
+    let page = browser.submit(&page, &delete, &[]);
+    assert_eq!(page.path, "/manage/boards?note=deleted");
 }

@@ -93,6 +93,7 @@ fn pages(root: &Session) -> Value {
         "/profile/keys",
         "/profile/sessions",
         "/profile/delete",
+        "/new-password?token=none",
         "/apps",
         "/apps/new",
         "/apps/many",

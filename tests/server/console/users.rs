@@ -201,6 +201,62 @@ fn the_link_of_an_invite_is_shown_once_and_registers_a_user() {
 }
 
 #[test]
+fn a_link_for_a_new_password_is_shown_once_and_used_once() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let ada = root.user("ada").id;
+    let browser = Browser::of(&server, "root");
+    let user = format!("/users/{ada}");
+    let page = browser.open(&user);
+    let page = browser.submit(&page, &user, &[("section", "link")]);
+    page.assert_status(200).assert_shows("The link is ready");
+    let (_, rest) = page.html.split_once("value=\"http://").expect("a link");
+    let link = rest.split('"').next().unwrap();
+    let path = &link[link.find('/').unwrap()..];
+    let (_, token) = path
+        .split_once("/new-password?token=")
+        .expect("the page of the link");
+    browser.open(&user).assert_hides("new-password?token=");
+
+    // A preview of the link uses nothing up.
+    let ada = Browser::new(&server);
+    ada.open(path);
+    let page = ada.open(path);
+    page.assert_status(200).assert_shows(token);
+    assert_eq!(page.answer.header("referrer-policy"), Some("strict-origin"));
+    assert_eq!(page.answer.header("cache-control"), Some("no-store"));
+    let send = |password: &str, repeated: &str| {
+        let fields = [("token", token), ("password", password), ("repeated", repeated)];
+        ada.submit(&page, "/new-password", &fields)
+    };
+    let refused = send("a new password", "another");
+    refused.assert_status(422);
+    assert!(refused.problem("repeated").is_some());
+    let refused = send("short", "short");
+    refused.assert_status(422).assert_hides("value=\"short\"");
+    assert!(refused.problem("password").is_some());
+    let done = send("a new password", "a new password");
+    assert_eq!(done.path, "/sign-in?note=password-set");
+    let fields = [("username", "ada"), ("password", "a new password")];
+    assert_eq!(ada.submit(&done, "/sign-in", &fields).path, "/");
+    let again = Browser::new(&server);
+    let page = again.open(path);
+    let fields = [
+        ("token", token),
+        ("password", "a third one"),
+        ("repeated", "a third one"),
+    ];
+    again
+        .submit(&page, "/new-password", &fields)
+        .assert_status(422)
+        .assert_shows("This link cannot be used");
+    // Administrators have no such button for themselves.
+    browser
+        .open(&format!("/users/{}", root.user_id))
+        .assert_hides("value=\"link\"");
+}
+
+#[test]
 fn a_key_of_another_user_is_shown_once_and_deleted() {
     let server = Portico::start();
     let root = administrator(&server);

@@ -50,7 +50,11 @@ impl Everything {
         admin
             .mutate(
                 "board.share",
-                &json!({"boardId": board, "users": [alice.id], "groups": [group]}),
+                &json!({
+                    "boardId": board,
+                    "users": [{"id": alice.id, "mayChange": true}],
+                    "groups": [group],
+                }),
             )
             .assert_done();
         for (of, id) in [("User", &alice.id), ("Board", &board)] {
@@ -58,6 +62,7 @@ impl Everything {
             admin.mutate(&format!("extras.saveOf{of}"), &extras).assert_done();
         }
         admin.invite();
+        admin.output_of("user.createPasswordLink", &json!({"userId": alice.id}));
         server.sign_in("alice", PASSWORD);
         assert!(server.stop().status.success());
         let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");

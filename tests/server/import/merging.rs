@@ -86,7 +86,11 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
     );
     assert_eq!(named(&after["users"], "carol")["groups"], json!(["FAMILY"]));
     let lab = named(&after["boards"], "Lab");
-    assert_eq!(lab["sharedWith"], json!({"users": ["ada"], "groups": ["FAMILY"]}));
+    let shared_with = json!({
+        "users": [{"name": "ada", "mayChange": true}],
+        "groups": [{"name": "FAMILY", "mayChange": true}],
+    });
+    assert_eq!(lab["sharedWith"], shared_with);
     // Two apps had that name: Homarr's is a third.
     assert_eq!(lab["items"], json!([{"app": {"id": "appnas", "name": "NAS"}}]));
 

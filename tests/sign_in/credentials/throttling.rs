@@ -1,5 +1,8 @@
 //! The throttle over HTTP, by a clock that the test sets. Its rules over days are tested next to its code.
 
+use portico_model::Provider;
+use portico_service::identity::Identity;
+use portico_storage::Authentication;
 use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
     Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, administrator, administrator_of, decode_stream,
@@ -170,6 +173,43 @@ fn a_batch_of_registrations_is_as_many_tries() {
     let headers = [("content-type", "application/json")];
     let answer = host.client.send("POST", &path, &headers, Some(body.as_bytes()));
     assert_eq!(count(&codes(&answer.json()), "FORBIDDEN"), 10);
+}
+
+#[test]
+fn guessing_a_link_for_a_new_password_is_limited_and_a_link_ends_after_a_day() {
+    let host = Host::throttled();
+    host.insert_user("root", Provider::Credentials, None);
+    host.insert_user("alice", Provider::Credentials, None);
+    host.store(async |transaction| transaction.grant_admin("root").await.unwrap());
+    let link = || {
+        let identity = Identity::user("root".into(), vec!["admin".into()], Authentication::Host);
+        let input = json!({"userId": "alice"});
+        let made = local_call(&host, "user.createPasswordLink", &identity, input);
+        made["token"].as_str().expect("a token").to_owned()
+    };
+    let set = |token: &str| {
+        let input = json!({"token": token, "password": PASSWORD});
+        host.client.mutate("user.setPasswordByLink", &input)
+    };
+    let late = link();
+    host.clock.advance(DAY);
+    set(&late).assert_refused(403, "FORBIDDEN");
+    let good = link();
+    host.clock.advance(DAY - SECOND);
+    for _ in 0..9 {
+        set("a guess").assert_refused(403, "FORBIDDEN");
+    }
+    assert_throttled(&set(&good), 5);
+    host.throttle_clock.advance(5 * SECOND);
+    set(&good).assert_status(200);
+}
+
+/// Calls a procedure without a transport.
+fn local_call(host: &Host, procedure: &str, identity: &Identity, input: Value) -> Value {
+    let procedure = host.service.table.find(procedure).expect("a procedure");
+    let call = host.service.call(procedure, identity, "test", Ok(Some(input)));
+    let output = host.runtime.block_on(call).expect("an answer");
+    serde_json::from_str(&output).expect("JSON")
 }
 
 #[test]

@@ -121,6 +121,16 @@ fn people(tape: &Tape, admin: &Recorded<Key>, anonymous: &Recorded<Anonymous>) -
     admin.post("/api/users", &bob).assert_refused(409, "CONFLICT");
     let new = json!({"userId": alice_id, "password": password(tape, 5)});
     admin.mutate("user.changePassword", &new).assert_done();
+    let alice_only = json!({ "userId": alice_id });
+    let link = admin.mutate("user.createPasswordLink", &alice_only);
+    let token = admin.shows("a link for a new password", &link, "/result/data/token");
+    let by_link = json!({"token": token, "password": password(tape, 6)});
+    anonymous.mutate("user.setPasswordByLink", &by_link).data();
+    anonymous
+        .mutate("user.setPasswordByLink", &by_link)
+        .assert_refused(403, "FORBIDDEN");
+    let unused = admin.mutate("user.createPasswordLink", &alice_only);
+    admin.shows("a link that is not used", &unused, "/result/data/token");
     let disabled = json!({"userId": alice_id, "disabled": true});
     admin.mutate("user.setDisabled", &disabled).assert_done();
     admin

@@ -101,7 +101,7 @@ VIEWABLE = """
         )
         OR EXISTS (
             SELECT 1 FROM team_members JOIN team_rights USING (team)
-            WHERE account = accounts.number AND (may = 'admin' OR may GLOB 'board-*')
+            WHERE account = accounts.number AND may IN ('admin', 'board-view-all', 'board-modify-all', 'board-full-all')
         )
     )"""
 

@@ -76,7 +76,7 @@ pub fn may_see_page(db: &Connection, person: Option<&str>, page: &str) -> Result
         OR EXISTS (SELECT * FROM page_people WHERE page = ?2 AND person = ?1)
         OR EXISTS (SELECT * FROM page_teams JOIN team_members USING (team) WHERE page = ?2 AND person = ?1)
         OR EXISTS (SELECT * FROM team_rights JOIN team_members USING (team) 
-            WHERE person = ?1 AND (may = 'admin' OR may GLOB 'board-*'))))";
+            WHERE person = ?1 AND may IN ('admin', 'board-view-all', 'board-modify-all', 'board-full-all'))))";
     db.prepare_cached(sql)?
         .query_row(params![person, page], |row| row.get(0))
 }

@@ -164,12 +164,16 @@ async fn create(caller: &Caller, input: Value) -> Outcome {
     Ok(json!({ "id": id, "boardId": id }).into())
 }
 
-/// `{id, name}` -> `{boardId}`
+/// `{id, name}` -> `{boardId}`. The copy is public only if the caller may decide so.
 async fn duplicate(caller: &Caller, input: Value) -> Outcome {
     let view = View::load(caller, text(&input, "id")?).await?;
+    let session = caller.signed_in().await?;
+    let held = session.and_then(|session| session["user"]["permissions"].as_array());
+    let mut held = held.into_iter().flatten();
+    let may_publish = held.any(|held| held == "admin" || held == "board-full-all");
     let board = json!({
         "name": input["name"],
-        "isPublic": view.board["isPublic"],
+        "isPublic": view.board["isPublic"] == true && may_publish,
         "items": view.board["items"],
     });
     let mut copy = view.extras.clone();

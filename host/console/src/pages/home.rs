@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Answer,
     board_list::BoardLinks,
-    boards::{StoredBoard, StoredItem},
+    boards::{Right, StoredBoard, StoredItem},
     onboarding,
     paging::Pages,
     search::Engine,
@@ -86,6 +86,8 @@ struct HomePage<'a> {
     /// Whether all of them are on this page, so that it can be filtered in the browser.
     is_whole: bool,
     pages: Pages,
+    /// Whether the reader may change the board that is shown.
+    may_edit: bool,
 }
 
 impl HomePage<'_> {
@@ -132,6 +134,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
         total: None,
         is_whole: true,
         pages: Pages::default(),
+        may_edit: false,
     };
     if content.is_empty() {
         let apps = apps(&visit.api, text, query.page()).await?;
@@ -152,14 +155,15 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
     let board = read_board(&visit.api, &id).await?;
     let boards = visit.api.query("board.getVisible", Value::Null);
     let boards: Vec<BoardLink> = boards.await?;
-    let (engines, target) = match &visit.user {
-        None => (Vec::new(), ""),
+    let (engines, target, may_edit) = match &visit.user {
+        None => (Vec::new(), "", false),
         Some(user) => {
-            let (engines, preferences) = tokio::join!(
+            let (engines, preferences, right) = tokio::join!(
                 visit.api.query("searchEngine.getSelectable", Value::Null),
                 visit
                     .api
                     .query::<Preferences>("user.getById", json!({ "userId": user.id })),
+                Right::read(&visit.api, &id),
             );
             (
                 engines?,
@@ -168,6 +172,7 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
                 } else {
                     ""
                 },
+                right? >= Right::Change,
             )
         }
     };
@@ -182,6 +187,7 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
         total: None,
         is_whole: true,
         pages: Pages::default(),
+        may_edit,
     }))
 }
 

@@ -14,6 +14,7 @@ mod home;
 mod icon_picker;
 mod invites;
 mod keys;
+mod new_password;
 mod onboarding;
 mod paging;
 mod profile;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> Router {
         .merge(icon_picker::routes())
         .merge(invites::routes())
         .merge(keys::routes())
+        .merge(new_password::routes())
         .merge(profile::routes())
         .merge(register::routes())
         .merge(search::routes())

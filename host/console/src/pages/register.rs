@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Answer, onboarding::with_password};
 use crate::{
     form::{Form, Problems},
-    respond::{page, page_with, see},
+    respond::{page, page_with, see, without_address},
     visit::{Query, Visit, Visitor},
 };
 
@@ -26,13 +26,13 @@ struct RegisterPage<'a> {
 }
 
 async fn show(visit: Visitor, query: Query) -> Answer {
-    Ok(page(&RegisterPage {
+    Ok(without_address(page(&RegisterPage {
         v: &visit,
         form: &Form::default(),
         invite: query.text("invite"),
         token: query.text("token"),
         problems: Problems::default(),
-    }))
+    })))
 }
 
 async fn create(visit: Visitor, request: Request) -> Answer {

@@ -24,6 +24,7 @@ texts! {
         delete_one: "Delete {}", "{} löschen";
         actions: "Actions", "Aktionen";
         empty: "No boards yet", "Noch keine Boards";
+        empty_for_others: "Boards that you may change will be here.", "Hier stehen die Boards, die Sie ändern dürfen.";
         empty_text: "A board shows apps in the order that you choose, and you decide who sees it.", "Ein Board zeigt Apps in Ihrer Reihenfolge, und Sie bestimmen, wer es sieht.";
         no_match: "No board has “{}” in its name.", "Kein Board hat „{}“ im Namen.";
         show_all: "Show all boards", "Alle Boards zeigen";
@@ -61,6 +62,13 @@ texts! {
         add_party: "Share with others", "Mit anderen teilen";
         unshare: "Remove", "Entfernen";
         back: "Back to the board", "Zurück zum Board";
+        may_view: "sees it", "sieht es";
+        may_change: "sees and changes it", "sieht und ändert es";
+        let_change: "Let change", "Ändern lassen";
+        let_change_one: "Let {} change it, too", "{} auch ändern lassen";
+        let_view: "Only let see", "Nur sehen lassen";
+        let_view_one: "Let {} only see it", "{} nur sehen lassen";
+        change_means: "Those who change it decide which of the apps that they see are on it.", "Wer es ändert, bestimmt, welche der für ihn sichtbaren Apps darauf stehen.";
         share_public: "This board is public: everyone sees it, whatever you choose here.", "Dieses Board ist öffentlich: Alle sehen es, was immer Sie hier wählen.";
         user: "User", "Benutzer";
         group: "Group", "Gruppe";

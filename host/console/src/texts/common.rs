@@ -70,6 +70,7 @@ texts! {
         session_ended_here: "Ended.", "Beendet.";
         account_deleted: "Your account is deleted.", "Ihr Konto ist gelöscht.";
         form_old: "You have signed in again since that page was opened, so nothing was changed. Send the form again.", "Sie haben sich neu angemeldet, seit die Seite geöffnet wurde; darum wurde nichts geändert. Senden Sie das Formular noch einmal.";
+        password_set: "Your new password is set. Sign in with it.", "Ihr neues Passwort ist gesetzt. Melden Sie sich damit an.";
         registered: "Your account is there. Sign in with it.", "Ihr Konto ist angelegt. Melden Sie sich damit an.";
     }
 }
@@ -108,6 +109,14 @@ texts! {
         or: "or", "oder";
         public_boards: "Boards that are open to everyone", "Boards, die für alle offen sind";
         own_accounts: "Username and password", "Benutzername und Passwort";
+    }
+}
+
+texts! {
+    /// Setting a new password with a link.
+    NewPassword {
+        title: "Set a new password", "Neues Passwort setzen";
+        lead: "The link works once. Your other sessions and your API keys end.", "Der Link gilt einmal. Ihre anderen Sitzungen und Ihre API-Schlüssel enden.";
     }
 }
 
@@ -156,6 +165,7 @@ impl Texts {
             "password-changed" => notes.password_changed,
             "session-ended-here" => notes.session_ended_here,
             "account-deleted" => notes.account_deleted,
+            "password-set" => notes.password_set,
             "registered" => notes.registered,
             "form-old" => notes.form_old,
             _ => "",

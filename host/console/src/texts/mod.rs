@@ -58,6 +58,7 @@ groups! {
     notes: common::Notes,
     start: common::Start,
     sign_in: common::SignIn,
+    new_password: common::NewPassword,
     register: common::Register,
     home: common::Home,
     profile: profile::Profile,

@@ -117,6 +117,31 @@ const SAID: &[(&str, &str)] = &[
         "Das ist nur für Ihr eigenes Konto erlaubt",
     ),
     ("This needs the permission {}", "Dafür brauchen Sie das Recht {}"),
+    (
+        "This needs a share that lets you change the board, or the permission board-modify-all",
+        "Dafür muss das Board zum Ändern mit Ihnen geteilt sein, oder Sie brauchen das Recht board-modify-all",
+    ),
+    (
+        "This needs to have made the board, or the permission board-full-all",
+        "Das darf nur, wer das Board angelegt hat, oder wer das Recht board-full-all hat",
+    ),
+    (
+        "To change isPublic, this needs the permission board-full-all",
+        "Wer alle ein Board sehen lässt oder nicht, braucht das Recht board-full-all",
+    ),
+    (
+        "This link cannot be used: it was used or replaced, or has expired. Ask for a new one",
+        "Dieser Link gilt nicht: Er wurde benutzt oder ersetzt, oder er ist abgelaufen. Bitten Sie um einen neuen",
+    ),
+    (
+        "The user is disabled: enable the user first",
+        "Der Benutzer ist gesperrt: Entsperren Sie ihn zuerst",
+    ),
+    (
+        "Too many tries; try again in {} seconds",
+        "Zu viele Versuche; versuchen Sie es in {} Sekunden noch einmal",
+    ),
+    ("App not found", "Eine dieser Apps gibt es nicht mehr"),
     ("Board not found", "Dieses Board gibt es nicht mehr"),
     ("Search engine not found", "Diese Suchmaschine gibt es nicht mehr"),
     ("Username already taken", "Dieser Benutzername ist schon vergeben"),

@@ -40,6 +40,11 @@ texts! {
         password: "Set a password", "Passwort setzen";
         password_lead: "The user's sessions and API keys end.", "Die Sitzungen und API-Schlüssel des Benutzers enden.";
         new_password: "New password", "Neues Passwort";
+        link_lead: "Or make a link with which the user sets a new password: once, within a day. Nothing ends before that.", "Oder legen Sie einen Link an, mit dem der Benutzer selbst ein neues Passwort setzt: einmal, innerhalb eines Tages. Bis dahin endet nichts.";
+        make_link: "Make a link", "Link anlegen";
+        link_made: "The link is ready", "Der Link ist fertig";
+        link_made_text: "Send this link to the user. It is shown only this once, replaces an earlier one, and ends at:", "Senden Sie diesen Link an den Benutzer. Er wird nur dieses eine Mal gezeigt, ersetzt einen früheren und endet:";
+        link: "Link for a new password", "Link für ein neues Passwort";
         access: "Access", "Zugang";
         disable: "Disable", "Sperren";
         disable_lead: "A disabled user cannot sign in. Sessions and API keys end at once.", "Ein gesperrter Benutzer kann sich nicht anmelden. Sitzungen und API-Schlüssel enden sofort.";
@@ -93,11 +98,13 @@ texts! {
         app_create: "Create apps", "Apps anlegen";
         app_create_allows: "Create apps.", "Apps anlegen.";
         board_full: "Manage boards fully", "Boards ganz verwalten";
-        board_full_allows: "Includes changing and seeing all boards.", "Enthält Ändern und Sehen aller Boards.";
+        board_full_allows: "Share and delete any board, and decide which everyone may see. Includes changing, seeing and making boards.", "Jedes Board teilen und löschen und bestimmen, welche alle sehen. Enthält Ändern, Sehen und Anlegen.";
         board_modify: "Change boards", "Boards ändern";
-        board_modify_allows: "Includes seeing all boards.", "Enthält Sehen aller Boards.";
+        board_modify_allows: "Change the name and the apps of any board. Includes seeing all boards.", "Name und Apps jedes Boards ändern. Enthält Sehen aller Boards.";
         board_view: "See all boards", "Alle Boards sehen";
         board_view_allows: "See every board, shared or not.", "Jedes Board sehen, geteilt oder nicht.";
+        board_create: "Make boards", "Boards anlegen";
+        board_create_allows: "Make boards, and change, share and delete those.", "Boards anlegen und diese ändern, teilen und löschen.";
         delete: "Delete group", "Gruppe löschen";
         delete_lead: "The group {} is gone at once.", "Die Gruppe {} ist sofort weg.";
         delete_members: "Its 1 member loses what the group permitted.|Its {} members lose what the group permitted.", "Ihr 1 Mitglied verliert, was die Gruppe erlaubt hat.|Ihre {} Mitglieder verlieren, was die Gruppe erlaubt hat.";
@@ -151,6 +158,7 @@ impl Groups {
             "board-full-all" => self.board_full,
             "board-modify-all" => self.board_modify,
             "board-view-all" => self.board_view,
+            "board-create" => self.board_create,
             other => other,
         }
     }
@@ -165,6 +173,7 @@ impl Groups {
             "board-full-all" => self.board_full_allows,
             "board-modify-all" => self.board_modify_allows,
             "board-view-all" => self.board_view_allows,
+            "board-create" => self.board_create_allows,
             _ => "",
         }
     }

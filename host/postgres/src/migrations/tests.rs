@@ -53,7 +53,7 @@ async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_t
         .await
         .unwrap();
     let client = connect(&url, &next).await;
-    let migrations = [MIGRATIONS[0], NEXT];
+    let migrations = [MIGRATIONS[0], MIGRATIONS[1], NEXT];
     let run_missing = run_missing(&client, &migrations);
     let migrated = tokio::time::timeout(Duration::from_secs(60), run_missing).await;
     migrated.expect("it does not wait").unwrap();
@@ -72,6 +72,31 @@ async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_t
 
 #[tokio::test]
 #[ignore = "make test-all"]
+async fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..1]).await.unwrap();
+    let records = "
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, false, true);
+        INSERT INTO user_group (id, name, name_key) VALUES ('g', 'Family', 'family');
+        INSERT INTO board (id, name, name_key, is_public, creator_id) VALUES ('b', 'Home', 'home', false, 'u');
+        INSERT INTO board_user (board_id, user_id) VALUES ('b', 'u');
+        INSERT INTO board_group (board_id, group_id) VALUES ('b', 'g')";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let versions = "SELECT version || ' ' || oldest FROM portico_version";
+    assert_eq!(server.run("home", versions), "7 7");
+    for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
+        let kept = format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND NOT may_change");
+        assert_eq!(server.run("home", &kept), "1", "{table}");
+    }
+    assert_eq!(server.run("home", "SELECT count(*) FROM password_link"), "0");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
 async fn a_migration_that_fails_changes_nothing() {
     let server = Postgresql::shared();
     let url = database(&server).await;
@@ -80,7 +105,8 @@ async fn a_migration_that_fails_changes_nothing() {
         ..NEXT
     };
     let client = connect(&url, "next").await;
-    run_missing(&client, &[MIGRATIONS[0], wrong]).await.unwrap_err();
+    let migrations = [MIGRATIONS[0], MIGRATIONS[1], wrong];
+    run_missing(&client, &migrations).await.unwrap_err();
     let version = "SELECT version FROM portico_version";
     assert_eq!(server.run("home", version), NEWEST.to_string());
     assert_eq!(server.run("home", "SELECT count(*) FROM app"), "1");

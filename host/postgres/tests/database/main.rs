@@ -14,5 +14,8 @@ mod statements;
 mod tls;
 mod versions;
 
+/// The oldest version that is brought up to date.
+const FIRST: usize = 6;
+
 /// The version of the schema that a new database gets.
-const NEWEST: usize = 6;
+const NEWEST: usize = 7;

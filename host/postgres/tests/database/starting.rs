@@ -7,9 +7,9 @@ use portico_storage::driver::made_earlier;
 use portico_storage::{Access, AppFilter, Constraint, DashboardStorage, Error, Slice, Viewer};
 use tokio::time::sleep;
 
-use crate::NEWEST;
 use crate::postgresql::Postgresql;
 use crate::records::{app, count_apps, dashboard, insert, user, write};
+use crate::{FIRST, NEWEST};
 
 async fn refusal(url: &str) -> String {
     let opened = PostgresStorage::open(url).await;
@@ -95,7 +95,7 @@ async fn a_database_of_an_earlier_build_is_refused_with_what_to_do() {
         "home",
         "CREATE TABLE portico_version (version integer NOT NULL); INSERT INTO portico_version VALUES (1)",
     );
-    for version in [1, NEWEST - 1] {
+    for version in [1, FIRST - 1] {
         let set = format!("UPDATE portico_version SET version = {version}");
         server.run("home", &set);
         let refusal = refusal(&url).await;

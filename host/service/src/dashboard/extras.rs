@@ -10,7 +10,7 @@ use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    boards,
+    boards::{self, Right, board_for, check_apps, check_public},
     transaction::{found, free, referred},
     validate::{Fields, LABEL},
 };
@@ -109,11 +109,12 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         |call| Box::pin(save_of_board(call)),
     )
+    .protected()
     .about(
-        "Replaces what clients keep about a board, and what is given of the board, in one change. `NOT_FOUND`: no such \
-         board or app.",
+        "Replaces what clients keep about a board, and what is given of the board, in one change, for callers who may \
+         change it (`board.update`). `NOT_FOUND`: no such board or app.",
     )
-    .refuses(&[Code::NotFound, Code::Conflict]),
+    .refuses(&[Code::Forbidden, Code::NotFound, Code::Conflict]),
 ];
 
 /// Refuses the extras of another user to a caller who is not an administrator.
@@ -162,7 +163,7 @@ async fn save_of_user(mut call: Call) -> Result<Output, Error> {
 async fn of_board(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
-    let board = boards::visible(&call, &mut *transaction, &input.id).await?;
+    let board = board_for(&call, &mut *transaction, &input.id, Right::View).await?;
     let extras = transaction.get_extras(&ExtrasOf::Board(input.id)).await?;
     let version = version(Some(&board), extras.as_deref());
     json(&Extras { extras, version })
@@ -187,13 +188,20 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
     };
     let key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
-    let present = transaction.get_board(&input.id).await?;
-    let mut board = present.ok_or_else(|| Error::not_found("Board"))?;
+    let mut board = board_for(&call, &mut *transaction, &input.id, Right::Change).await?;
     let of = ExtrasOf::Board(input.id);
     let kept = transaction.get_extras(&of).await?;
     check_version(input.version, || version(Some(&board), kept.as_deref()))?;
     if is_own && name != board.board.name {
         return Err(changed());
+    }
+    check_public(
+        &call,
+        board.board.is_public,
+        input.is_public.unwrap_or(board.board.is_public),
+    )?;
+    if let Some(items) = &input.items {
+        check_apps(&call, &mut *transaction, items, &board.items).await?;
     }
     if !is_own || input.is_public.is_some() || input.items.is_some() {
         board.board.name = name;
@@ -210,8 +218,8 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
 
 async fn name_of(call: &Call, board_id: &str) -> Result<String, Error> {
     let mut transaction = call.begin(Access::Read).await?;
-    let board = transaction.get_board(board_id).await?;
-    Ok(board.ok_or_else(|| Error::not_found("Board"))?.board.name)
+    let board = board_for(call, &mut *transaction, board_id, Right::Change).await?;
+    Ok(board.board.name)
 }
 
 /// Identifies a state of a record: a hash of what is stored about it and, for a board, of the board.

@@ -12,6 +12,7 @@ mod icons;
 mod invites;
 mod keys;
 mod onboarding;
+mod password_links;
 mod search_engines;
 mod sessions;
 mod state;
@@ -27,8 +28,10 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         keys::ROWS,
         sessions::ROWS,
         invites::ROWS,
+        password_links::ROWS,
         groups::ROWS,
         boards::ROWS,
+        boards::sharing::ROWS,
         extras::ROWS,
         search_engines::ROWS,
         icons::ROWS,

@@ -9,8 +9,8 @@
 use std::ops::Deref;
 
 use portico_model::error::Code;
+use portico_rules::permissions::Permission;
 use portico_sandbox::{Access, Cost, Described, Kind};
-use portico_storage::ADMIN;
 use serde::Serialize;
 
 use super::call::Run;
@@ -121,7 +121,7 @@ impl Procedure {
     }
 
     /// Whether the throttle counts its calls: otherwise anyone could keep the cores busy with hashing, or guess an
-    /// invite.
+    /// invite or a link for a new password.
     pub fn is_throttled(&self) -> bool {
         self.cost == Cost::Hash && matches!(self.access, Access::Public | Access::Onboarding)
     }
@@ -137,7 +137,7 @@ impl Procedure {
 enum Callers {
     Anyone,
     SignedIn,
-    Administrators,
+    Holders(Permission),
 }
 
 /// What the row says about a procedure that the component does not describe.
@@ -189,11 +189,11 @@ pub(crate) const fn described(name: &'static str, input: Shape, output: Shape, r
 }
 
 pub(crate) const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
-    described(name, input, output, run).stated(Kind::Query, Callers::Administrators)
+    described(name, input, output, run).stated(Kind::Query, Callers::Holders(Permission::Admin))
 }
 
 pub(crate) const fn mutation(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
-    described(name, input, output, run).stated(Kind::Mutation, Callers::Administrators)
+    described(name, input, output, run).stated(Kind::Mutation, Callers::Holders(Permission::Admin))
 }
 
 /// A procedure that clients reach only at its route: a query with `GET`, a mutation with `POST`. Anyone may call it.
@@ -238,14 +238,25 @@ impl Row {
         self.callable_by(Callers::SignedIn)
     }
 
+    /// Callers with this permission may call it.
+    pub(crate) const fn needs(self, permission: Permission) -> Self {
+        self.callable_by(Callers::Holders(permission))
+    }
+
     /// The cost of a call grows with the data.
     pub(crate) const fn large(self) -> Self {
+        self.costs(Cost::Large)
+    }
+
+    /// A call hashes a password.
+    pub(crate) const fn hashes(self) -> Self {
+        self.costs(Cost::Hash)
+    }
+
+    const fn costs(self, cost: Cost) -> Self {
         match self.stated {
             Some(stated) => Self {
-                stated: Some(Stated {
-                    cost: Cost::Large,
-                    ..stated
-                }),
+                stated: Some(Stated { cost, ..stated }),
                 ..self
             },
             None => self,
@@ -295,7 +306,9 @@ impl Row {
         let access = match callers {
             Callers::Anyone => Access::Public,
             Callers::SignedIn => Access::Protected,
-            Callers::Administrators => Access::OneOf(vec![ADMIN.into()]),
+            Callers::Holders(permission) => {
+                Access::OneOf(permission.given_by().iter().map(|&name| name.into()).collect())
+            }
         };
         Some(Procedure {
             row: self,

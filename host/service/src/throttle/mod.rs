@@ -1,4 +1,5 @@
-//! Limits how often a client may attempt to sign in, to call `user.register` and to call `user.initUser`.
+//! Limits how often a client may attempt to sign in, and to call `user.register`, `user.setPasswordByLink` and
+//! `user.initUser`.
 //!
 //! Invariants:
 //! - An attempt counts from its beginning, so that parallel attempts count as well. A successful attempt costs nothing;

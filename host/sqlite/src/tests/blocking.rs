@@ -19,8 +19,8 @@ use super::context;
 use portico_model::App;
 use portico_sql::{Database, Lock, Span, Sql};
 use portico_storage::{
-    Access, AppFilter, Board, BoardItem, BoardSummary, DashboardStorage, Error, Result, Storage, StoredApp,
-    Transaction,
+    Access, AppFilter, Board, BoardItem, BoardSummary, DashboardStorage, Error, Result, Share, Shares,
+    Storage, StoredApp, Transaction,
 };
 
 const ENDLESS: &str = "
@@ -333,8 +333,11 @@ async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
     let small = transaction.insert_board(&board("small", 0), "small").await;
     assert!(small.unwrap());
     transaction.commit().await.unwrap();
-    let many: Vec<String> = (0..17).map(|number| number.to_string()).collect();
-    let shared = begin().await.share_board("small", &many, &[]).await;
+    let shares = Shares {
+        users: (0..17).map(|number| Share::to_view(number.to_string())).collect(),
+        groups: Vec::new(),
+    };
+    let shared = begin().await.share_board("small", &shares).await;
     assert!(matches!(shared, Err(Error::Unavailable(_))), "{shared:?}");
     let inserted = begin().await.insert_board(&board("large", 17), "large").await;
     assert!(matches!(inserted, Err(Error::Unavailable(_))), "{inserted:?}");

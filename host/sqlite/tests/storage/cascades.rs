@@ -5,7 +5,7 @@ use portico_storage::{
     AccountKey, ApiKey, AppFilter, BoardItem, CredentialKey, ExtrasOf, NewInvite, hash_secret,
 };
 
-use crate::store::{Store, app, board, engine, session, subject, texts, user};
+use crate::store::{Store, app, board, engine, session, shares, subject, texts, user};
 
 fn item(app_id: &str) -> BoardItem {
     BoardItem::App {
@@ -83,7 +83,7 @@ async fn fill(store: &Store) {
             let board = format!("board of {owner}");
             assert!(
                 writer
-                    .share_board(&board, &texts(&["ann", "bob"]), &texts(&["group"]))
+                    .share_board(&board, &shares(&["ann", "bob"], &["group"]))
                     .await
                     .unwrap()
             );

@@ -5,7 +5,7 @@ use portico_storage::{
     ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, NewInvite, Session, Shares, hash_secret,
 };
 
-use crate::store::{Store, app, board, engine, session, texts, user};
+use crate::store::{Store, app, board, engine, session, shares, texts, user};
 
 /// Two users.
 async fn fill(store: &Store) {
@@ -361,7 +361,8 @@ pub async fn a_board_is_replaced_with_its_items_and_keeps_its_shares(store: &Sto
             .await
             .unwrap()
     );
-    assert!(writer.share_board("b0", &texts(&["v", "u"]), &[]).await.unwrap());
+    let both = shares(&["v", "u"], &[]);
+    assert!(writer.share_board("b0", &both).await.unwrap());
     let mut after = board("b0", None, vec![bookmarks(&["y"]), item("x")]);
     after.board.name = "New name".into();
     after.board.is_public = true;
@@ -383,12 +384,14 @@ pub async fn a_board_is_replaced_with_its_items_and_keeps_its_shares(store: &Sto
         names.iter().map(|board| &board.id[..]).collect::<Vec<_>>(),
         ["b1", "b0"]
     );
-    let shares = reader.get_shares("b0").await.unwrap().unwrap();
-    assert_eq!((shares.users, shares.groups), (texts(&["u", "v"]), vec![]));
+    assert_eq!(
+        reader.get_shares("b0").await.unwrap(),
+        Some(shares(&["u", "v"], &[]))
+    );
     assert_eq!(reader.get_shares("b1").await.unwrap(), Some(Shares::default()));
     assert_eq!(reader.get_shares("missing").await.unwrap(), None);
     let shares = reader.get_named_shares("b0").await.unwrap().unwrap();
-    let users: Vec<_> = shares.users.iter().map(|user| &user.id[..]).collect();
+    let users: Vec<_> = shares.users.iter().map(|user| &user.named.id[..]).collect();
     assert_eq!((users, shares.groups), (vec!["u", "v"], vec![]));
     assert_eq!(reader.get_named_shares("missing").await.unwrap(), None);
     drop(reader);

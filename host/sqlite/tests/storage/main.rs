@@ -9,6 +9,7 @@ mod isolation;
 mod limits;
 mod names;
 mod nested;
+mod password_links;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod races;
@@ -16,6 +17,7 @@ mod records;
 #[path = "../../../../tests/support/records.rs"]
 mod records_to_store;
 mod rights;
+mod sharing;
 mod sqlite_backups;
 mod sqlite_batches;
 mod sqlite_cancellation;
@@ -116,6 +118,17 @@ on_every_driver! {
         groups_are_found_by_name_key_and_by_member
         grant_admin_uses_the_group_admins
         groups_show_permissions_and_members_in_order
+    }
+    sharing {
+        a_share_lets_people_change_a_board_or_only_view_it
+        what_is_shared_no_longer_can_no_longer_be_changed
+        a_viewer_sees_apps_if_they_see_each_of_them
+    }
+    password_links {
+        a_link_is_its_users_until_it_expires_is_replaced_or_is_used
+        a_link_ends_with_the_password_its_user_and_its_maker
+        another_hash_of_the_same_password_ends_no_link
+        nobody_gets_a_link_who_is_missing_or_disabled
     }
     views {
         callers_see_the_apps_on_the_boards_that_they_may_view

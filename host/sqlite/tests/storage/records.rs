@@ -6,7 +6,7 @@ use portico_storage::{
     NewInvite, NewUser, hash_secret,
 };
 
-use crate::store::{Store, board, engine, session, subject, texts, user};
+use crate::store::{Store, board, engine, session, shares, subject, texts, user};
 
 async fn password_version(transaction: &mut dyn DashboardTransaction, id: &str) -> Option<u64> {
     let account = transaction.get_account(&AccountKey::Id(id.into())).await;
@@ -221,7 +221,7 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         store
             .write()
             .await
-            .share_board("b1", &texts(&["missing"]), &[])
+            .share_board("b1", &shares(&["missing"], &[]))
             .await,
     );
     refused(
@@ -229,7 +229,7 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         store
             .write()
             .await
-            .share_board("b1", &[], &texts(&["missing"]))
+            .share_board("b1", &shares(&[], &["missing"]))
             .await,
     );
     let mut writer = store.write().await;

@@ -10,7 +10,7 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
     Access, AppFilter, Authentication, Board, BoardItem, BoardSummary, DashboardStorage,
-    DashboardTransaction, ProviderSubject, SearchEngine, Transaction, Viewer,
+    DashboardTransaction, ProviderSubject, SearchEngine, Share, Shares, Transaction, Viewer,
 };
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -262,6 +262,15 @@ pub fn subject(provider: Provider, subject: &str) -> ProviderSubject {
     ProviderSubject {
         provider,
         subject: subject.into(),
+    }
+}
+
+/// Shares with those who may only view a board.
+pub fn shares(users: &[&str], groups: &[&str]) -> Shares {
+    let to_view = |ids: &[&str]| ids.iter().map(|id| Share::to_view(*id)).collect();
+    Shares {
+        users: to_view(users),
+        groups: to_view(groups),
     }
 }
 

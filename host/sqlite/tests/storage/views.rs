@@ -3,7 +3,7 @@
 use portico_model::App;
 use portico_storage::{AppFilter, BoardItem, Slice, Viewer};
 
-use crate::store::{Store, app, board, texts, user};
+use crate::store::{Store, app, board, shares, texts, user};
 
 /// On which board an app is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,9 +127,9 @@ async fn fill(store: &Store) -> Vec<Placed> {
     }
     for (group, permission, member) in [
         ("sharers", "app-look", "by group"),
-        ("creators", "board-create", "by permission"),
+        ("viewers", "board-view-all", "by permission"),
         ("administrators", "admin", "admin"),
-        ("others", "boards", "stranger"),
+        ("others", "board-create", "stranger"),
     ] {
         assert!(writer.insert_group(group, group, group).await.unwrap());
         let permissions = texts(&[permission]);
@@ -139,8 +139,8 @@ async fn fill(store: &Store) -> Vec<Placed> {
     for board in [&public, &shared, &hidden] {
         assert!(writer.insert_board(board, &board.board.id).await.unwrap());
     }
-    let (users, groups) = (texts(&["by user"]), texts(&["sharers"]));
-    assert!(writer.share_board("shared", &users, &groups).await.unwrap());
+    let shares = shares(&["by user"], &["sharers"]);
+    assert!(writer.share_board("shared", &shares).await.unwrap());
     writer.commit().await.unwrap();
     placed
 }

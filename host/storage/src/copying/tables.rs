@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 18] = [
+pub static TABLES: [Table; 19] = [
     table(
         "app",
         1,
@@ -130,14 +130,25 @@ pub static TABLES: [Table; 18] = [
         ],
     ),
     table("invite", 1, &["id", "token_hash", "expires_at", "creator_id"]),
+    table(
+        "password_link",
+        1,
+        &[
+            "user_id",
+            "token_hash",
+            "password_version",
+            "expires_at",
+            "creator_id",
+        ],
+    ),
     table("board_item", 2, &["board_id", "position", "app_id"]),
     table(
         "board_item_app",
         3,
         &["board_id", "item_position", "position", "app_id"],
     ),
-    table("board_user", 2, &["board_id", "user_id"]),
-    table("board_group", 2, &["board_id", "group_id"]),
+    table("board_user", 2, &["board_id", "user_id", "may_change"]),
+    table("board_group", 2, &["board_id", "group_id", "may_change"]),
     table("user_extras", 1, &["user_id", "extras"]),
     table("board_extras", 1, &["board_id", "extras"]),
     table(

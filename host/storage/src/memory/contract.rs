@@ -167,6 +167,7 @@ impl Transaction for MemoryTransaction {
                 state.disabled.insert(id.to_owned());
                 state.sessions.retain(|_, (session, _)| session.user_id != id);
                 state.keys.retain(|_, row| row.key.user_id != id);
+                state.password_links.remove(id);
             } else {
                 state.disabled.remove(id);
             }

@@ -10,11 +10,12 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
     ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, Named,
-    NamedShares, NewInvite, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    NamedShare, NamedShares, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Share,
+    Shares,
 };
 use crate::driver::MOST_EXPIRED;
-use crate::records::{Error, Result};
-use portico_model::{Provider, Timestamp};
+use crate::records::{ADMIN, Error, Result, Viewer};
+use portico_model::{Id, Provider, Timestamp};
 
 #[async_trait]
 impl DashboardTransaction for MemoryTransaction {
@@ -180,6 +181,40 @@ impl DashboardTransaction for MemoryTransaction {
         self.change(|state| Ok(state.invites.remove(id).is_some()))
     }
 
+    async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()> {
+        self.insert(&link.user_id, |state| {
+            check_secret(state.password_links.values().map(|(_, kept, _)| kept), token)?;
+            state.check_enabled(&link.user_id)?;
+            State::check_reference(&state.users, &link.creator_id)?;
+            let version = state.password_version(&link.user_id);
+            let row = (link.clone(), *token, version);
+            state.password_links.insert(link.user_id.clone(), row);
+            Ok(())
+        })
+    }
+
+    async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>> {
+        let state = &self.state;
+        let mut links = state.password_links.iter();
+        let is_administrator =
+            |id: &Id| !state.disabled.contains(id) && state.permissions(id).contains(ADMIN);
+        let found = links.find(|(user_id, (link, kept, version))| {
+            kept == token
+                && link.expires_at > now
+                && *version == state.password_version(user_id)
+                && link.creator_id.as_ref().is_none_or(is_administrator)
+        });
+        Ok(found.map(|(user_id, _)| user_id.clone()))
+    }
+
+    async fn delete_password_link(&mut self, user_id: &str) -> Result<bool> {
+        let found = self.change(|state| Ok(state.password_links.remove(user_id).is_some()))?;
+        if found {
+            self.trail.changed(user_id);
+        }
+        Ok(found)
+    }
+
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
         self.create(id, |state| {
             if state.groups.values().any(|group| group.name_key == name_key) {
@@ -267,8 +302,7 @@ impl DashboardTransaction for MemoryTransaction {
             let row = BoardRow {
                 board: board.clone(),
                 name_key: name_key.to_owned(),
-                users: BTreeSet::new(),
-                groups: BTreeSet::new(),
+                shares: Shares::default(),
             };
             insert(&mut state.boards, &board.board.id, row)?;
             Ok(true)
@@ -291,6 +325,10 @@ impl DashboardTransaction for MemoryTransaction {
         })
     }
 
+    async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
+        Ok(self.state.can_change_board(user_id, board_id))
+    }
+
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
         let mut rows: Vec<_> = self.state.boards.values().collect();
         rows.sort_by_key(|row| (&row.name_key, &row.board.board.id));
@@ -306,16 +344,19 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(boards)
     }
 
+    async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
+        let mut boards = self.list_boards().await?;
+        boards.retain(|board| self.state.can_change_board(user_id, &board.id));
+        Ok(boards)
+    }
+
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
         Ok(self.state.boards.get(id).map(|row| row.board.clone()))
     }
 
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
         let row = self.state.boards.get(board_id);
-        Ok(row.map(|row| Shares {
-            users: row.users.iter().cloned().collect(),
-            groups: row.groups.iter().cloned().collect(),
-        }))
+        Ok(row.map(|row| row.shares.clone()))
     }
 
     async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>> {
@@ -323,38 +364,39 @@ impl DashboardTransaction for MemoryTransaction {
             return Ok(None);
         };
         let (users, groups) = (&self.state.users, &self.state.groups);
-        let mut users: Vec<_> = board.users.iter().filter_map(|id| users.get(id)).collect();
-        users.sort_by_key(|row| (&row.name_key, &row.user.id));
-        let groups = board.groups.iter().filter_map(|id| groups.get_key_value(id));
-        let mut groups: Vec<_> = groups.collect();
-        groups.sort_by_key(|(id, group)| (&group.name_key, *id));
         Ok(Some(NamedShares {
-            users: users
-                .into_iter()
-                .map(|row| named(&row.user.id, &row.user.name))
-                .collect(),
-            groups: groups
-                .into_iter()
-                .map(|(id, group)| named(id, &group.name))
-                .collect(),
+            users: by_name(&board.shares.users, |id| {
+                users.get(id).map(|row| (&row.name_key[..], &row.user.name[..]))
+            }),
+            groups: by_name(&board.shares.groups, |id| {
+                groups.get(id).map(|group| (&group.name_key[..], &group.name[..]))
+            }),
         }))
     }
 
-    async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
+    async fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool> {
         self.change(|state| {
             let Some(row) = state.boards.get_mut(id) else {
                 return Ok(false);
             };
-            State::check_reference(&state.users, users)?;
-            State::check_reference(&state.groups, groups)?;
-            row.users = users.iter().cloned().collect();
-            row.groups = groups.iter().cloned().collect();
+            State::check_reference(&state.users, ids(&shares.users))?;
+            State::check_reference(&state.groups, ids(&shares.groups))?;
+            row.shares = Shares {
+                users: by_id(&shares.users),
+                groups: by_id(&shares.groups),
+            };
             Ok(true)
         })
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_board(id)))
+    }
+
+    async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool> {
+        let apps = &self.state.apps;
+        let mut rows = ids.iter().map(|id| apps.get(id));
+        Ok(rows.all(|row| row.is_some_and(|row| self.sees(viewer, &row.app))))
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
@@ -492,6 +534,35 @@ fn check_board(state: &State, board: &Board) -> Result<()> {
         BoardItem::App { app_id } => State::check_reference(&state.apps, [app_id]),
         BoardItem::Bookmarks { app_ids } => State::check_reference(&state.apps, app_ids),
     })
+}
+
+fn ids(shares: &[Share]) -> impl Iterator<Item = &Id> {
+    shares.iter().map(|share| &share.id)
+}
+
+/// Shares in the order of ids, the first with each.
+fn by_id(shares: &[Share]) -> Vec<Share> {
+    let mut shares = shares.to_vec();
+    // It keeps the order of equal ones.
+    shares.sort_by(|share, other| share.id.cmp(&other.id));
+    shares.dedup_by(|share, first| share.id == first.id);
+    shares
+}
+
+/// Shares in the order of names. `name_of` has the name-key and the name of an id.
+fn by_name<'a>(shares: &'a [Share], name_of: impl Fn(&str) -> Option<(&'a str, &'a str)>) -> Vec<NamedShare> {
+    let named_shares = shares
+        .iter()
+        .filter_map(|share| name_of(&share.id).map(|(name_key, name)| (name_key, share, name)));
+    let mut shares: Vec<_> = named_shares.collect();
+    shares.sort_by_key(|(name_key, share, _)| (*name_key, &share.id[..]));
+    shares
+        .into_iter()
+        .map(|(_, share, name)| NamedShare {
+            named: named(&share.id, name),
+            may_change: share.may_change,
+        })
+        .collect()
 }
 
 fn named(id: &str, name: &str) -> Named {

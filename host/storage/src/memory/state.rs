@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use crate::audit::{AuditEntry, AuditRow};
 use crate::dashboard_records::{
-    ApiKey, Board, BoardItem, ExtrasOf, NewInvite, SearchEngine, SecretHash, Session,
+    ApiKey, Board, BoardItem, ExtrasOf, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, Share,
+    Shares,
 };
-use crate::driver::BOARD_PERMISSIONS;
-use crate::records::{
-    ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer,
-};
+use crate::driver::VIEW_ALL_BOARDS;
+use crate::records::{Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer};
 use portico_model::{Id, Provider};
 
 /// Every record, by its id.
@@ -27,6 +26,8 @@ pub(super) struct State {
     pub password_versions: BTreeMap<Id, u64>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
+    /// The link of each user who has one, its token, and the version of the password that it is to replace.
+    pub password_links: BTreeMap<Id, (PasswordLink, SecretHash, u64)>,
     pub boards: BTreeMap<Id, BoardRow>,
     /// What clients store about users and boards.
     pub extras: BTreeMap<ExtrasOf, String>,
@@ -68,8 +69,8 @@ impl GroupRow {
 pub(super) struct BoardRow {
     pub board: Board,
     pub name_key: String,
-    pub users: BTreeSet<Id>,
-    pub groups: BTreeSet<Id>,
+    /// In the order of ids.
+    pub shares: Shares,
 }
 
 #[derive(Clone)]
@@ -112,21 +113,32 @@ impl State {
         let Some(row) = self.boards.get(board_id) else {
             return false;
         };
-        let by_group = || {
-            let mut groups = row.groups.iter().filter_map(|id| self.groups.get(id));
-            groups.any(|group| group.members.contains(user_id))
-        };
         let by_permission = || {
             let permissions = self.permissions(user_id);
-            permissions
-                .iter()
-                .any(|&held| held == ADMIN || held.starts_with(BOARD_PERMISSIONS))
+            permissions.iter().any(|held| VIEW_ALL_BOARDS.contains(held))
         };
         row.board.board.is_public
             || row.board.board.creator_id.as_deref() == Some(user_id)
-            || row.users.contains(user_id)
-            || by_group()
+            || self.is_shared_with(row, user_id, |_| true)
             || by_permission()
+    }
+
+    pub fn can_change_board(&self, user_id: &str, board_id: &str) -> bool {
+        self.boards.get(board_id).is_some_and(|row| {
+            row.board.board.creator_id.as_deref() == Some(user_id)
+                || self.is_shared_with(row, user_id, |share| share.may_change)
+        })
+    }
+
+    /// Whether one of these shares of a board is with a user, or with a group of theirs.
+    fn is_shared_with(&self, row: &BoardRow, user_id: &str, is_meant: impl Fn(&Share) -> bool) -> bool {
+        let is_member = |group: &str| {
+            let group = self.groups.get(group);
+            group.is_some_and(|group| group.members.contains(user_id))
+        };
+        let Shares { users, groups } = &row.shares;
+        users.iter().any(|share| is_meant(share) && share.id == user_id)
+            || groups.iter().any(|share| is_meant(share) && is_member(&share.id))
     }
 
     /// Whether an app is on a board that this viewer may view.
@@ -202,11 +214,13 @@ impl State {
         self.sessions.retain(|_, (session, _)| session.user_id != id);
         self.invites
             .retain(|_, (invite, _)| invite.creator_id.as_deref() != Some(id));
+        self.password_links
+            .retain(|user_id, (link, ..)| user_id != id && link.creator_id.as_deref() != Some(id));
         for group in self.groups.values_mut() {
             group.members.remove(id);
         }
         for row in self.boards.values_mut() {
-            row.users.remove(id);
+            row.shares.users.retain(|share| share.id != id);
             clear(&mut row.board.board.creator_id, id);
         }
         self.password_versions.remove(id);
@@ -217,7 +231,7 @@ impl State {
 
     pub fn remove_group(&mut self, id: &str) -> bool {
         for row in self.boards.values_mut() {
-            row.groups.remove(id);
+            row.shares.groups.retain(|share| share.id != id);
         }
         self.groups.remove(id).is_some()
     }

@@ -98,6 +98,13 @@ impl Records for Inputs<'_> {
         }
     }
 
+    fn password_link(&mut self) -> String {
+        match self.rng.choice(&self.world.password_links) {
+            Some(token) if self.rng.u8(..8) != 0 => token.clone(),
+            _ => "none".into(),
+        }
+    }
+
     fn name(&mut self) -> String {
         self.label(64)
     }

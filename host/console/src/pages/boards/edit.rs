@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     super::{Answer, presses_search, segment, tiles},
-    StoredBoard,
+    Right, StoredBoard,
     draft::{Content, Draft, Entry},
     path, problems,
 };
@@ -75,6 +75,8 @@ impl Row<'_> {
 /// The content of a form that is shown.
 struct Shown<'a> {
     id: &'a str,
+    /// What the reader may do with the board.
+    right: Right,
     name: &'a str,
     is_public: bool,
     draft: Draft,
@@ -90,6 +92,12 @@ struct Shown<'a> {
     into: Option<usize>,
     /// The button that gets the focus: `up`, `down` or `remove`, and the key of its item; otherwise the search.
     focus: (&'a str, Option<usize>),
+}
+
+impl Shown<'_> {
+    fn may_share(&self) -> bool {
+        self.right == Right::Full
+    }
 }
 
 #[derive(Template)]
@@ -124,6 +132,7 @@ struct TooLargePage<'a> {
     v: &'a Visit,
     name: &'a str,
     path: String,
+    may_share: bool,
     entries: usize,
 }
 
@@ -137,7 +146,7 @@ struct FoundApps<'a> {
 }
 
 async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
-    visit.permitted("admin")?;
+    let right = Right::to_change(&visit, &id).await?;
     let board = StoredBoard::read(&visit.api, &id).await?;
     let draft = Draft::of(&board.items);
     let entries = draft.all().count();
@@ -146,11 +155,13 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
             v: &visit,
             name: &board.name,
             path: path(&id),
+            may_share: right == Right::Full,
             entries,
         }));
     }
     let shown = Shown {
         id: &id,
+        right,
         name: &board.name,
         is_public: board.is_public,
         draft,
@@ -166,7 +177,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
 }
 
 async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
-    visit.permitted("admin")?;
+    visit.user()?;
     let text = query.text("app-query").trim();
     Ok(page(&FoundApps {
         v: &visit,
@@ -177,10 +188,11 @@ async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer 
 }
 
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
-    visit.permitted("admin")?;
+    let right = Right::to_change(&visit, &id).await?;
     let form = visit.form(request).await?;
     let mut shown = Shown {
         id: &id,
+        right,
         name: form.text("name"),
         is_public: form.is_ticked("isPublic"),
         draft: Draft::read(&form),
@@ -228,6 +240,9 @@ async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
         shown.is_outdated = true;
         shown.missing = missing(&visit.api, &stored, &shown.draft).await?;
         return show_form(visit, StatusCode::CONFLICT, shown).await;
+    }
+    if !visit.may("board-full-all") {
+        shown.is_public = stored.is_public;
     }
     let input = json!({
         "id": shown.id,

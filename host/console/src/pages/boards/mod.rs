@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub(super) use self::stored::{StoredBoard, StoredItem};
 use super::{Answer, paging::Pages, segment};
 use crate::{
-    api::ApiError,
+    api::{Api, ApiError},
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Query, Visit, Visitor},
@@ -36,18 +36,55 @@ pub(super) fn routes() -> Router {
         .merge(share::routes())
 }
 
-/// A board without its items, as the API returns it.
+/// A board that the reader may change, as the API returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     id: String,
     name: String,
     is_public: bool,
+    right: Right,
+}
+
+/// What the reader may do with a board, as the API returns it. Each includes those before it.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Right {
+    View,
+    Change,
+    Full,
+}
+
+impl Right {
+    /// To this board.
+    pub async fn read(api: &Api, id: &str) -> Result<Self, ApiError> {
+        #[derive(Deserialize)]
+        struct Rights {
+            right: Right,
+        }
+        let rights: Rights = api.query("board.getRight", json!({ "id": id })).await?;
+        Ok(rights.right)
+    }
+
+    /// To this board, for a user who may change it.
+    async fn to_change(visit: &Visit, id: &str) -> Result<Self, ApiError> {
+        visit.user()?;
+        let right = Self::read(&visit.api, id).await?;
+        if right >= Self::Change {
+            return Ok(right);
+        }
+        let message = "This needs a share that lets you change the board, or the permission board-modify-all";
+        Err(ApiError::new(StatusCode::FORBIDDEN, message))
+    }
 }
 
 impl Summary {
     fn path(&self) -> String {
         path(&self.id)
+    }
+
+    fn may_share(&self) -> bool {
+        self.right == Right::Full
     }
 
     /// Where everyone sees it.
@@ -82,11 +119,11 @@ struct DeletePage<'a> {
     board: StoredBoard,
 }
 
-/// The API returns all boards; the page shows a part of them.
+/// The API returns all boards that the reader may change; the page shows a part of them.
 async fn list(visit: Visitor, query: Query) -> Answer {
     visit.user()?;
     let text = query.text("q").trim();
-    let mut boards: Vec<Summary> = visit.api.query("board.getAll", Value::Null).await?;
+    let mut boards: Vec<Summary> = visit.api.query("board.getChangeable", Value::Null).await?;
     let wanted = text.to_lowercase();
     boards.retain(|board| board.name.to_lowercase().contains(&wanted));
     let total = boards.len();
@@ -105,7 +142,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
 }
 
 async fn show_new(visit: Visitor) -> Answer {
-    visit.permitted("admin")?;
+    visit.permitted("board-create")?;
     Ok(page(&NewPage {
         v: &visit,
         form: &Form::default(),
@@ -118,7 +155,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     struct Created {
         id: String,
     }
-    visit.permitted("admin")?;
+    visit.permitted("board-create")?;
     let form = visit.form(request).await?;
     let input = json!({ "name": form.text("name"), "isPublic": form.is_ticked("isPublic"), "items": [] });
     match visit.api.mutate::<Created>("board.create", input).await {
@@ -136,7 +173,10 @@ async fn create(visit: Visitor, request: Request) -> Answer {
 }
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
-    visit.permitted("admin")?;
+    if Right::to_change(&visit, &id).await? < Right::Full {
+        let message = "This needs to have made the board, or the permission board-full-all";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, message));
+    }
     Ok(page(&DeletePage {
         v: &visit,
         path: path(&id),

@@ -1,4 +1,5 @@
-//! `/manage/boards/{id}/share`: with whom a board is shared. Each button adds or removes one user or group.
+//! `/manage/boards/{id}/share`: with whom a board is shared. Each button adds or removes one user or group, or changes what
+//! they may do.
 //!
 //! Invariant: a change starts from the list that is stored at that moment, so that what another tab or person has
 //! shared meanwhile stays. (The API sets the whole list, so a change within the milliseconds between reading and
@@ -13,7 +14,7 @@ use axum::{
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     super::{Answer, paging::Pages},
@@ -36,7 +37,7 @@ pub(super) fn routes() -> Router {
     Router::new().route("/manage/boards/{id}/share", get(show).post(change))
 }
 
-/// Users and groups, as the API returns them.
+/// Users and groups, as the API returns them: those with whom the board is shared, or others.
 #[derive(Deserialize)]
 struct Shares {
     users: Vec<Named>,
@@ -44,9 +45,12 @@ struct Shares {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Named {
     id: String,
     name: String,
+    #[serde(default)]
+    may_change: bool,
 }
 
 /// A user or a group on the page.
@@ -55,6 +59,7 @@ struct Party {
     kind: &'static str,
     id: String,
     name: String,
+    may_change: bool,
 }
 
 impl Shares {
@@ -64,7 +69,14 @@ impl Shares {
 
     /// The groups, and then the users.
     fn into_parties(self) -> Vec<Party> {
-        let of = |kind| move |Named { id, name }| Party { kind, id, name };
+        let of = |kind| {
+            move |named: Named| Party {
+                kind,
+                id: named.id,
+                name: named.name,
+                may_change: named.may_change,
+            }
+        };
         let groups = self.groups.into_iter().map(of("group"));
         groups.chain(self.users.into_iter().map(of("user"))).collect()
     }
@@ -104,30 +116,38 @@ impl SharePage<'_> {
 }
 
 async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
-    visit.permitted("admin")?;
+    visit.user()?;
     let (status, text) = (StatusCode::OK, query.text("q").trim());
     show_page(&visit, &id, query.page(), text, status, Problems::default()).await
 }
 
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
-    visit.permitted("admin")?;
+    visit.user()?;
     let form = visit.form(request).await?;
     let text = form.text("q").trim();
     let (verb, kind) = form.text("do").split_once('-').unwrap_or_default();
     let chosen = form.text("id");
     let Shares { users, groups } = Shares::read(&visit.api, &id).await?;
-    let ids = |parties: Vec<Named>, is_meant: bool| {
-        let mut ids: Vec<_> = parties.into_iter().map(|party| party.id).collect();
-        if is_meant {
-            ids.retain(|id| id != chosen);
-            if verb == "add" {
-                ids.push(chosen.to_owned());
-            }
+    let changed = |parties: Vec<Named>, is_meant: bool| {
+        let share = |id: &str, may_change: bool| json!({ "id": id, "mayChange": may_change });
+        let (meant, others): (Vec<_>, Vec<_>) =
+            parties.iter().partition(|party| is_meant && party.id == chosen);
+        let mut shares: Vec<_> = others
+            .iter()
+            .map(|party| share(&party.id, party.may_change))
+            .collect();
+        let may_change = meant.iter().any(|party| party.may_change);
+        match verb {
+            "drop" => {}
+            _ if !is_meant => {}
+            // Someone may have been added in another tab.
+            "add" => shares.push(share(chosen, may_change)),
+            _ => shares.push(share(chosen, verb == "change")),
         }
-        ids
+        shares
     };
     let input = json!({
-        "boardId": id, "users": ids(users, kind == "user"), "groups": ids(groups, kind == "group"),
+        "boardId": id, "users": changed(users, kind == "user"), "groups": changed(groups, kind == "group"),
     });
     match visit.api.change("board.share", input).await {
         Ok(()) => {
@@ -156,7 +176,7 @@ async fn show_page(
     let shares = Shares::read(&visit.api, id).await?;
     let found = match query {
         "" => None,
-        text => Some(find(&visit.api, text).await?.without(&shares).into_parties()),
+        text => Some(find(&visit.api, id, text).await?.without(&shares).into_parties()),
     };
     let parties = shares.into_parties();
     let total = parties.len();
@@ -176,12 +196,7 @@ async fn show_page(
 }
 
 /// Users and groups with a text in their names.
-async fn find(api: &Api, text: &str) -> Result<Shares, ApiError> {
-    let users = api.query("user.search", json!({ "query": text, "limit": MOST_FOUND }));
-    let (users, groups) = tokio::join!(users, api.query::<Vec<Named>>("group.getAll", Value::Null));
-    let (users, mut groups) = (users?, groups?);
-    let wanted = text.to_lowercase();
-    groups.retain(|group| group.name.to_lowercase().contains(&wanted));
-    groups.truncate(MOST_FOUND);
-    Ok(Shares { users, groups })
+async fn find(api: &Api, board: &str, text: &str) -> Result<Shares, ApiError> {
+    let input = json!({ "boardId": board, "query": text, "limit": MOST_FOUND });
+    api.query("board.getShareable", input).await
 }

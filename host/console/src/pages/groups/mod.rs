@@ -25,7 +25,7 @@ pub(super) fn routes() -> Router {
 const PAGE: usize = 50;
 
 /// The permissions that a group may have, the strongest of each kind first.
-pub(super) const PERMISSIONS: [&str; 7] = [
+pub(super) const PERMISSIONS: [&str; 8] = [
     "admin",
     "app-full-all",
     "app-modify-all",
@@ -33,6 +33,7 @@ pub(super) const PERMISSIONS: [&str; 7] = [
     "board-full-all",
     "board-modify-all",
     "board-view-all",
+    "board-create",
 ];
 
 /// A group, as the API returns it: with all members.

@@ -7,6 +7,8 @@ use axum::{
     http::StatusCode,
     routing::get,
 };
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -21,6 +23,7 @@ use crate::{
     api::ApiError,
     form::{Form, Problems},
     respond::{again, page, see},
+    site::origin,
     visit::{Visit, Visitor},
 };
 
@@ -50,9 +53,16 @@ struct UserPage<'a> {
     member_of: Vec<Group>,
     more_memberships: usize,
     others: Vec<Group>,
+    /// The link for a new password that was just made. It is shown only here.
+    link: Option<PasswordLink>,
     section: &'a str,
     sent: &'a Form,
     problems: Problems,
+}
+
+struct PasswordLink {
+    address: String,
+    expires_at: String,
 }
 
 impl UserPage<'_> {
@@ -118,6 +128,7 @@ async fn user_page<'a>(
         member_of,
         more_memberships,
         others,
+        link: None,
         section: sent.text("section"),
         sent,
         problems,
@@ -148,7 +159,11 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
 
 async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
     visit.user()?;
+    let origin = origin(request.headers(), visit.console.public_url.as_ref());
     let form = visit.form(request).await?;
+    if form.text("section") == "link" {
+        return make_link(&visit, &id, &form, &origin).await;
+    }
     let api = &visit.api;
     let membership = || json!({ "userId": id, "groupId": form.text("groupId") });
     let saved = match form.text("section") {
@@ -173,6 +188,29 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answe
     };
     let problems = visit.problems(error, &["name", "email", "password"])?;
     Ok(again(&user_page(&visit, &id, &form, problems).await?))
+}
+
+async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> Answer {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Made {
+        token: String,
+        expires_at: String,
+    }
+    let input = json!({ "userId": id });
+    match visit.api.mutate::<Made>("user.createPasswordLink", input).await {
+        Ok(Made { token, expires_at }) => {
+            let mut shown = user_page(visit, id, form, Problems::default()).await?;
+            let token = utf8_percent_encode(&token, NON_ALPHANUMERIC);
+            let address = format!("{origin}/new-password?token={token}");
+            shown.link = Some(PasswordLink { address, expires_at });
+            Ok(page(&shown))
+        }
+        Err(error) => {
+            let problems = visit.problems(error, &[])?;
+            Ok(again(&user_page(visit, id, form, problems).await?))
+        }
+    }
 }
 
 #[derive(Template)]

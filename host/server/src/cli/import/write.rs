@@ -277,10 +277,7 @@ impl Writing<'_> {
         };
         let is_free = transaction.insert_board(&new, self.key(&new.board.name)).await?;
         require(is_free, &new.board.name)?;
-        let shares = &board.shares;
-        transaction
-            .share_board(&new.board.id, &shares.users, &shares.groups)
-            .await?;
+        transaction.share_board(&new.board.id, &board.shares).await?;
         if let Some(extras) = board.extras(report) {
             let of = ExtrasOf::Board(new.board.id);
             transaction.set_extras(&of, Some(&extras)).await?;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use portico_model::{Id, TextChange, error::Error};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
-    ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Shares,
+    ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Share, Shares,
     nested::Enclosing,
 };
 
@@ -13,7 +13,7 @@ use super::{
     super::{groups::require_administrator, transaction::free, validate::Fields},
     component::Component,
     document::{Document, entries},
-    plan::{Contents, Item, Matches, Plan, Target},
+    plan::{Contents, Item, Matches, Plan, SharedTarget, Target},
     report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
@@ -319,7 +319,7 @@ impl Apply<'_> {
             let shares = shares(contents, &before, ids);
             if shares != before {
                 let id = &wanted.board.id;
-                transaction.share_board(id, &shares.users, &shares.groups).await?;
+                transaction.share_board(id, &shares).await?;
             }
             board_ids.push(wanted.board.id);
         }
@@ -389,18 +389,22 @@ fn board_item(item: &Item, apps: &[Id]) -> BoardItem {
     }
 }
 
-/// The users and groups that a board is shared with: sorted and each once, as storage gives them.
+/// The users and groups that a board is shared with: sorted and each once, as storage gives them. Of two shares with
+/// one of them, the one that lets them change the board counts.
 fn shares(contents: &Contents, before: &Shares, ids: &Ids) -> Shares {
-    let all = |targets: &Option<Vec<Target>>, listed: &[Id], before: &[Id]| match targets {
+    let all = |targets: &Option<Vec<SharedTarget>>, listed: &[Id], before: &[Share]| match targets {
         None => before.to_vec(),
         Some(targets) => {
-            let mut ids: Vec<Id> = targets
-                .iter()
-                .map(|target| resolved(target, listed).into())
-                .collect();
-            ids.sort_unstable();
-            ids.dedup();
-            ids
+            let share = |(target, may_change): &SharedTarget| Share {
+                id: resolved(target, listed).into(),
+                may_change: *may_change,
+            };
+            let mut shares: Vec<Share> = targets.iter().map(share).collect();
+            shares.sort_unstable_by(|one, other| {
+                one.id.cmp(&other.id).then(other.may_change.cmp(&one.may_change))
+            });
+            shares.dedup_by(|one, first| one.id == first.id);
+            shares
         }
     };
     Shares {

@@ -14,7 +14,7 @@ use super::super::{
 use crate::{
     procedures::{apps, users},
     shape::{
-        Bound, NULLABLE_DATE, PROVIDER,
+        Bound, Field, NULLABLE_DATE, PROVIDER,
         Shape::{self, Boolean, Bounded, Choice, Either, List, Named, Nullable, Record, Text},
         optional, required,
     },
@@ -39,6 +39,29 @@ pub(super) const USER_NAME: Shape = Named(
             required("provider", PROVIDER).about("Who vouches for the user."),
         ]),
     ),
+);
+/// The ways in which a board names a user with whom it is shared.
+pub(super) const SHARED_USER: Shape = Named(
+    "SharedUser",
+    &Either(
+        &Text,
+        &Record(&[
+            required("name", Text).about("The username."),
+            optional("provider", PROVIDER).about("Who vouches for the user."),
+            MAY_CHANGE,
+        ]),
+    ),
+);
+/// The ways in which a board names a group with which it is shared.
+pub(super) const SHARED_GROUP: Shape = Named(
+    "SharedGroup",
+    &Either(
+        &Text,
+        &Record(&[required("name", Text).about("The group's name."), MAY_CHANGE]),
+    ),
+);
+const MAY_CHANGE: Field = optional("mayChange", Boolean).about(
+    "Whether they may also change the board's name and items; not, if absent or if only a name is given.",
 );
 /// The ways in which a board names an app.
 const APP_NAME: Shape = Named(
@@ -137,9 +160,9 @@ pub(super) const ITEM: Shape = Named(
 const SHARED_WITH: Shape = Named(
     "WantedShares",
     &Record(&[
-        optional("users", at_most(&List(&USER_NAME), boards::MOST_ITEMS))
+        optional("users", at_most(&List(&SHARED_USER), boards::MOST_ITEMS))
             .about("Which users. Absent: as it was."),
-        optional("groups", at_most(&List(&Text), boards::MOST_ITEMS))
+        optional("groups", at_most(&List(&SHARED_GROUP), boards::MOST_ITEMS))
             .about("Whose members: groups by name. Absent: as it was."),
     ]),
 );
@@ -246,8 +269,41 @@ pub(super) struct Item {
 /// An absent list stays as it was.
 #[derive(Deserialize, Default)]
 pub(super) struct SharedWith {
-    pub users: Option<Vec<UserName>>,
-    pub groups: Option<Vec<String>>,
+    pub users: Option<Vec<ShareWith>>,
+    pub groups: Option<Vec<ShareWith>>,
+}
+
+/// A user or a group with whom a board is shared. A name alone lets them only view it.
+#[derive(Deserialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub(super) enum ShareWith {
+    Name(String),
+    Of {
+        name: String,
+        /// Only of a user.
+        provider: Option<Provider>,
+        #[serde(default)]
+        may_change: bool,
+    },
+}
+
+impl ShareWith {
+    pub fn name(&self) -> &String {
+        match self {
+            Self::Name(name) | Self::Of { name, .. } => name,
+        }
+    }
+
+    pub fn provider(&self) -> Option<Provider> {
+        match self {
+            Self::Name(_) => None,
+            Self::Of { provider, .. } => *provider,
+        }
+    }
+
+    pub fn may_change(&self) -> bool {
+        matches!(self, Self::Of { may_change: true, .. })
+    }
 }
 
 /// A user by name alone where that is unambiguous.
@@ -374,7 +430,7 @@ impl Board {
             }
         }
         if let Change::Set(shared) = &self.shared_with {
-            boards::check_shares(
+            boards::sharing::check_shares(
                 fields,
                 entries(&shared.users).len(),
                 entries(&shared.groups).len(),
@@ -384,18 +440,21 @@ impl Board {
 
     fn names(&self) -> impl Iterator<Item = &String> {
         let (creator, shared) = (self.creator.as_set(), self.shared_with.as_set());
-        let users = shared.into_iter().flat_map(|shared| entries(&shared.users));
-        let users = users.chain(creator).map(|user| match user {
+        let creator = creator.map(|user| match user {
             UserName::Name(name) | UserName::Of { name, .. } => name,
         });
+        let shared = shared
+            .into_iter()
+            .flat_map(|shared| [&shared.users, &shared.groups])
+            .flat_map(|with| entries(with))
+            .map(ShareWith::name);
         let items = entries(&self.items).iter();
         let apps = items.flat_map(|item| item.app.iter().chain(entries(&item.bookmarks)));
         let apps = apps.filter_map(|app| match app {
             AppName::Name(name) => Some(name),
             AppName::Id { .. } => None,
         });
-        let groups = shared.into_iter().flat_map(|shared| entries(&shared.groups));
-        [&self.name].into_iter().chain(users).chain(apps).chain(groups)
+        [&self.name].into_iter().chain(creator).chain(apps).chain(shared)
     }
 }
 

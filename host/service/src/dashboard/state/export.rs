@@ -2,11 +2,11 @@
 //! that two records share is replaced by what distinguishes them.
 
 use portico_model::{App, Id, Provider, Timestamp, time};
-use portico_storage::BoardItem;
+use portico_storage::{BoardItem, Share};
 use serde::Serialize;
 
 use super::{
-    document::{ITEM, USER_NAME},
+    document::{ITEM, SHARED_GROUP, SHARED_USER, USER_NAME},
     snapshot::{Keys, Names, Snapshot},
 };
 use crate::{
@@ -71,8 +71,8 @@ const BOARD: Shape = Named(
 const SHARED_WITH: Shape = Named(
     "StateShares",
     &Record(&[
-        required("users", List(&USER_NAME)).about("Which users."),
-        required("groups", List(&Text)).about("Whose members: groups by name."),
+        required("users", List(&SHARED_USER)).about("Which users."),
+        required("groups", List(&SHARED_GROUP)).about("Whose members: groups by name."),
     ]),
 );
 
@@ -128,8 +128,22 @@ struct Board<'a> {
 
 #[derive(Serialize)]
 struct SharedWith<'a> {
-    users: Vec<UserName<'a>>,
-    groups: Vec<&'a str>,
+    users: Vec<ShareWith<'a>>,
+    groups: Vec<ShareWith<'a>>,
+}
+
+/// A name alone lets them only view the board.
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub(super) enum ShareWith<'a> {
+    Name(&'a str),
+    Of {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider: Option<Provider>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        may_change: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -186,8 +200,8 @@ impl<'a> Exported<'a> {
                 .and_then(|id| user_named(&names, id)),
             items: items_named(&names, &board.items),
             shared_with: SharedWith {
-                users: users_named(&names, &shares.users),
-                groups: groups_named(&names, &shares.groups),
+                users: shared_users(&names, &shares.users),
+                groups: shared_groups(&names, &shares.groups),
             },
         });
         Self {
@@ -207,13 +221,45 @@ pub(super) fn groups_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<&'a str> {
     groups.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Users as a document names them, in the order of names.
-pub(super) fn users_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<UserName<'a>> {
-    let mut ids: Vec<_> = ids.iter().map(|id| (names.position_of_user(id), id)).collect();
-    ids.sort_unstable();
-    ids.into_iter()
-        .filter_map(|(_, id)| user_named(names, id))
+/// Groups with which a board is shared as a document names them, in the order of names.
+pub(super) fn shared_groups<'a>(names: &Names<'a>, shares: &[Share]) -> Vec<ShareWith<'a>> {
+    let mut groups: Vec<_> = shares
+        .iter()
+        .filter_map(|share| Some((names.group(&share.id)?, share.may_change)))
+        .collect();
+    groups.sort_unstable();
+    groups
+        .into_iter()
+        .map(|((_, name), may_change)| share_with(name, None, may_change))
         .collect()
+}
+
+/// Users with whom a board is shared as a document names them, in the order of names.
+pub(super) fn shared_users<'a>(names: &Names<'a>, shares: &[Share]) -> Vec<ShareWith<'a>> {
+    let mut shares: Vec<_> = shares
+        .iter()
+        .map(|share| (names.position_of_user(&share.id), share))
+        .collect();
+    shares.sort_unstable();
+    shares
+        .into_iter()
+        .filter_map(|(_, share)| {
+            let (user, is_unique) = names.user(&share.id)?;
+            let provider = (!is_unique).then_some(user.provider);
+            Some(share_with(&user.name, provider, share.may_change))
+        })
+        .collect()
+}
+
+fn share_with(name: &str, provider: Option<Provider>, may_change: bool) -> ShareWith<'_> {
+    match (provider, may_change) {
+        (None, false) => ShareWith::Name(name),
+        _ => ShareWith::Of {
+            name,
+            provider,
+            may_change,
+        },
+    }
 }
 
 /// A user as a document names them.

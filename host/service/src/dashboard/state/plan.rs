@@ -16,7 +16,7 @@ use portico_rules::icons;
 
 use super::{
     super::validate::Fields,
-    document::{AppName, Board, Change, Document, UserName, entries},
+    document::{AppName, Board, Change, Document, ShareWith, UserName, entries},
     snapshot::{Keys, Snapshot},
 };
 use crate::shape::quote;
@@ -51,9 +51,12 @@ pub(super) struct Plan {
 pub(super) struct Contents {
     pub creator: Option<Option<Target>>,
     pub items: Option<Vec<Item>>,
-    pub users: Option<Vec<Target>>,
-    pub groups: Option<Vec<Target>>,
+    pub users: Option<Vec<SharedTarget>>,
+    pub groups: Option<Vec<SharedTarget>>,
 }
+
+/// A user or a group with whom a board is shared, and whether they may change it.
+pub(super) type SharedTarget = (Target, bool);
 
 #[derive(Debug)]
 pub(super) enum Item {
@@ -320,7 +323,14 @@ impl<'a> References<'a> {
         let creator = match &board.creator {
             Change::Keep => None,
             Change::Clear => Some(None),
-            Change::Set(name) => Some(one(fields, &[Field("creator".into())], self.user(name))),
+            Change::Set(name) => {
+                let (name, provider) = match name {
+                    UserName::Name(name) => (name, None),
+                    UserName::Of { name, provider } => (name, Some(*provider)),
+                };
+                let found = self.user(name, provider);
+                Some(one(fields, &[Field("creator".into())], found))
+            }
         };
         let items = board.items.as_ref().map(|items| {
             let mut planned = Vec::with_capacity(items.len());
@@ -343,11 +353,15 @@ impl<'a> References<'a> {
             Change::Clear => (Some(Vec::new()), Some(Vec::new())),
             Change::Set(shared) => {
                 let place = |field: &str| [Field("sharedWith".into()), Field(field.into())];
+                let user = |with: &ShareWith| {
+                    let found = self.user(with.name(), with.provider())?;
+                    Ok((found, with.may_change()))
+                };
+                let group = |with: &ShareWith| Ok((self.group(with.name())?, with.may_change()));
                 let users = shared.users.as_ref();
-                let users = users.map(|users| all(fields, &place("users"), users, |name| self.user(name)));
+                let users = users.map(|users| all(fields, &place("users"), users, user));
                 let groups = shared.groups.as_ref();
-                let groups =
-                    groups.map(|groups| all(fields, &place("groups"), groups, |name| self.group(name)));
+                let groups = groups.map(|groups| all(fields, &place("groups"), groups, group));
                 (users, groups)
             }
         };
@@ -364,11 +378,7 @@ impl<'a> References<'a> {
         target.ok_or_else(|| format!("names no group: {}", quote(name)))
     }
 
-    fn user(&self, name: &UserName) -> Result<Target, String> {
-        let (name, provider) = match name {
-            UserName::Name(name) => (name, None),
-            UserName::Of { name, provider } => (name, Some(*provider)),
-        };
+    fn user(&self, name: &str, provider: Option<Provider>) -> Result<Target, String> {
         let of_name = self.users.get(self.keys.of(name)).map_or(&[][..], Vec::as_slice);
         let mut fitting = of_name
             .iter()
@@ -407,7 +417,7 @@ fn ids(matches: &Matches) -> HashSet<&str> {
     matches.iter().flatten().map(String::as_str).collect()
 }
 
-fn one(fields: &mut Fields, place: &[PathSegment], found: Result<Target, String>) -> Option<Target> {
+fn one<T>(fields: &mut Fields, place: &[PathSegment], found: Result<T, String>) -> Option<T> {
     match found {
         Ok(target) => Some(target),
         Err(message) => {
@@ -417,12 +427,12 @@ fn one(fields: &mut Fields, place: &[PathSegment], found: Result<Target, String>
     }
 }
 
-fn all<T>(
+fn all<N, T>(
     fields: &mut Fields,
     place: &[PathSegment],
-    names: &[T],
-    find: impl Fn(&T) -> Result<Target, String>,
-) -> Vec<Target> {
+    names: &[N],
+    find: impl Fn(&N) -> Result<T, String>,
+) -> Vec<T> {
     let mut found = Vec::with_capacity(names.len());
     for (index, name) in names.iter().enumerate() {
         let place: Vec<_> = place.iter().cloned().chain([Index(index as u32)]).collect();

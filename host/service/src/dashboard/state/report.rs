@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    export::{groups_named, items_named, user_named, users_named},
+    export::{groups_named, items_named, shared_groups, shared_users, user_named},
     snapshot::{Names, Snapshot, User},
 };
 use crate::report::{Change, Entry, Report};
@@ -356,15 +356,15 @@ fn board_changes(
         "sharedWith.users",
         &shared_before.users,
         &shared_after.users,
-        |ids| json!(users_named(&old.names, ids)),
-        |ids| json!(users_named(&new.names, ids)),
+        |shares| json!(shared_users(&old.names, shares)),
+        |shares| json!(shared_users(&new.names, shares)),
     );
     changes.field_as(
         "sharedWith.groups",
         &shared_before.groups,
         &shared_after.groups,
-        |ids| json!(groups_named(&old.names, ids)),
-        |ids| json!(groups_named(&new.names, ids)),
+        |shares| json!(shared_groups(&old.names, shares)),
+        |shares| json!(shared_groups(&new.names, shares)),
     );
     changes.0
 }

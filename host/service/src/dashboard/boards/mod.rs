@@ -1,11 +1,17 @@
 //! `board.*`: the boards that show apps, with only as much as apps need.
 //!
-//! Invariant: a board that the caller may not view is treated like one that does not exist.
+//! `rights.rs` says who may do what.
+
+mod rights;
+pub(super) mod sharing;
 
 use portico_model::error::{Code, Error};
-use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction};
-use serde::Deserialize;
+use portico_rules::permissions::Permission;
+use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
+use serde::{Deserialize, Serialize};
 
+pub(super) use self::rights::{Right, board_for, check_apps, check_public};
+use self::rights::{holds, right_by_permission, right_to};
 use super::{
     transaction::{found, free, referred},
     validate::{Fields, LABEL},
@@ -16,8 +22,8 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NAMED, NULLABLE_TEXT,
-        Shape::{self, Boolean, Bounded, List, Named, Nothing, Record, Tagged, Text},
+        Bound, Field, ID, NULLABLE_TEXT,
+        Shape::{self, Boolean, Bounded, Choice, List, Named, Nothing, Record, Tagged, Text},
         required,
     },
 };
@@ -34,8 +40,6 @@ const ITEMS: Shape = List(&Named(
         ),
     ]),
 ));
-
-const SHARES: Shape = Bounded(&List(&Text), Bound::Count(0, MOST_ITEMS as u32));
 
 const SUMMARY: [Field; 4] = [
     required("id", Text).about("The board's id."),
@@ -61,18 +65,18 @@ struct Update {
     items: Vec<BoardItem>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct GetShares {
-    board_id: String,
+/// A board that the caller may change.
+#[derive(Serialize)]
+struct Changeable {
+    #[serde(flatten)]
+    board: BoardSummary,
+    right: Right,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Share {
-    board_id: String,
-    users: Vec<String>,
-    groups: Vec<String>,
+/// What the caller may do with a board.
+#[derive(Serialize)]
+struct Rights {
+    right: Right,
 }
 
 const BOARD: Shape = Named(
@@ -86,25 +90,26 @@ const BOARD: Shape = Named(
     ]),
 );
 
-const SHARED_WITH: Shape = Named(
-    "BoardShares",
-    &Record(&[
-        required("users", List(&NAMED)).about("Users, by name."),
-        required("groups", List(&NAMED)).about("Groups, by name."),
-    ]),
+const RIGHT: Field = required("right", Choice(&Right::NAMES)).about(
+    "What the caller may do with it, each including those before: `view` it; `change` its name and items; `full`: \
+     share and delete it.",
 );
+const CHANGEABLE: Shape = List(&Named(
+    "ChangeableBoard",
+    &Record(&[SUMMARY[0], SUMMARY[1], SUMMARY[2], SUMMARY[3], RIGHT]),
+));
 
 const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
 
 const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
 const IS_PUBLIC: Field =
-    required("isPublic", Boolean).about("Whether everyone may view it, signed in or not.");
+    required("isPublic", Boolean).about(
+        "Whether everyone may view it, signed in or not. To change it, callers need the permission `board-full-all`.",
+    );
 /// The items of a board, up to the largest number.
 pub(super) const SOME_ITEMS: Shape = Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32));
 const NEW_ITEMS: Field =
     required("items", SOME_ITEMS).about("Its items, in this order; bookmarks of at most as many apps.");
-
-const WHICH_BOARD: Field = required("boardId", Text).about("Which board: its id.");
 
 pub(super) static ROWS: &[Row] = &[
     query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
@@ -117,6 +122,18 @@ pub(super) static ROWS: &[Row] = &[
     .large()
     .about("The boards that the caller may view, without their items, by name.")
     .at("GET", "/api/boards"),
+    query("board.getChangeable", Nothing, CHANGEABLE, |call| {
+        Box::pin(get_changeable(call))
+    })
+    .protected()
+    .large()
+    .about("The boards that the caller may change, without their items, by name."),
+    query("board.getRight", ID, Record(&[RIGHT]), |call| {
+        Box::pin(get_right(call))
+    })
+    .public()
+    .about("What the caller may do with a board. `NOT_FOUND`: there is none, or the caller may not view it.")
+    .refuses(&[Code::NotFound]),
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
         .public()
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
@@ -128,9 +145,13 @@ pub(super) static ROWS: &[Row] = &[
         ID,
         |call| Box::pin(create(call)),
     )
-    .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
+    .needs(Permission::BoardCreate)
+    .about(
+        "Makes a board and returns its id. `FORBIDDEN`: it is to be public, for a caller without the permission \
+         `board-full-all`; `NOT_FOUND`: no such app, or the caller does not see it.",
+    )
     .at("POST", "/api/boards")
-    .refuses(&[Code::NotFound, Code::Conflict]),
+    .refuses(&[Code::Forbidden, Code::NotFound, Code::Conflict]),
     mutation(
         "board.update",
         Record(&[
@@ -142,32 +163,22 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         |call| Box::pin(update(call)),
     )
-    .about("Replaces a board with its items. Its creator and its shares stay. `NOT_FOUND`: no such board or app.")
-    .at("PUT", "/api/boards/{id}")
-    .refuses(&[Code::NotFound, Code::Conflict]),
-    query("board.getShares", Record(&[WHICH_BOARD]), SHARED_WITH, |call| {
-        Box::pin(get_shares(call))
-    })
-    .about("With whom a board is shared: who may view it beside its creator and those who may view all boards.")
-    .at("GET", "/api/boards/{boardId}/shares")
-    .refuses(&[Code::NotFound]),
-    mutation(
-        "board.share",
-        Record(&[
-            WHICH_BOARD,
-            required("users", SHARES).about("Who may view it from now on: ids of users."),
-            required("groups", SHARES).about("Whose members may view it from now on: ids of groups."),
-        ]),
-        Nothing,
-        |call| Box::pin(share(call)),
+    .protected()
+    .about(
+        "Replaces a board with its items, for callers who may change it: who made it, with whom it is shared to change \
+         it, and holders of `board-modify-all`. Its creator and its shares stay. `FORBIDDEN`: the caller may only view \
+         the board, or changes `isPublic` without the permission `board-full-all`; `NOT_FOUND`: no such board or app, or \
+         the caller does not see it.",
     )
-    .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
-    .at("PUT", "/api/boards/{boardId}/shares")
-    .refuses(&[Code::NotFound]),
+    .at("PUT", "/api/boards/{id}")
+    .refuses(&[Code::Forbidden, Code::NotFound, Code::Conflict]),
     mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call)))
-        .about("Deletes a board. Users whose home board it was have none.")
+        .protected()
+        .about(
+            "Deletes a board, for who made it and holders of `board-full-all`. Users whose home board it was have none.",
+        )
         .at("DELETE", "/api/boards/{id}")
-        .refuses(&[Code::NotFound]),
+        .refuses(&[Code::Forbidden, Code::NotFound]),
 ];
 
 /// Checks the name of a board, and trims it.
@@ -191,12 +202,6 @@ pub(super) fn apps_of(item: &BoardItem) -> usize {
     }
 }
 
-/// Bounds the number of users and groups that a board is shared with.
-pub(super) fn check_shares(fields: &mut Fields, users: usize, groups: usize) {
-    fields.count("users", users, MOST_ITEMS);
-    fields.count("groups", groups, MOST_ITEMS);
-}
-
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     json(&transaction.list_boards().await?)
@@ -211,36 +216,37 @@ async fn get_visible(call: Call) -> Result<Output, Error> {
     json(&boards)
 }
 
+async fn get_changeable(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    let boards = match call.identity.user_id() {
+        Some(user_id) if !holds(&call, Permission::BoardModifyAll) => {
+            transaction.list_changeable_boards(user_id).await?
+        }
+        _ => transaction.list_boards().await?,
+    };
+    let changeable = boards.into_iter().map(|board| {
+        let right = right_by_permission(&call, &board).unwrap_or(Right::Change);
+        Changeable {
+            right: right.max(Right::Change),
+            board,
+        }
+    });
+    json(&changeable.collect::<Vec<_>>())
+}
+
+async fn get_right(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Read).await?;
+    let board = transaction.get_board(&input.id).await?;
+    let board = board.ok_or_else(|| Error::not_found("Board"))?.board;
+    let right = right_to(&call, &mut *transaction, &board).await?;
+    json(&Rights { right })
+}
+
 async fn by_id(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
-    json(&visible(&call, &mut *transaction, &input.id).await?)
-}
-
-/// Refuses a caller who may not view this board as if it did not exist.
-async fn check_view(
-    call: &Call,
-    transaction: &mut dyn DashboardTransaction,
-    board: &Board,
-) -> Result<(), Error> {
-    let visible = match call.identity.user_id() {
-        _ if board.board.is_public || call.identity.authentication == Authentication::Operator => true,
-        Some(user_id) => transaction.can_view_board(user_id, &board.board.id).await?,
-        None => false,
-    };
-    found(visible, "Board")
-}
-
-/// The board of this id, if the caller may view it. Otherwise fails as if it did not exist.
-pub(super) async fn visible(
-    call: &Call,
-    transaction: &mut dyn DashboardTransaction,
-    id: &str,
-) -> Result<Board, Error> {
-    let board = transaction.get_board(id).await?;
-    let board = board.ok_or_else(|| Error::not_found("Board"))?;
-    check_view(call, transaction, &board).await?;
-    Ok(board)
+    json(&board_for(&call, &mut *transaction, &input.id, Right::View).await?)
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
@@ -249,9 +255,11 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let name = check_name(&mut fields, &input.name);
     check_items(&mut fields, &input.items, apps_of);
     fields.check()?;
+    check_public(&call, false, input.is_public)?;
 
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
+    check_apps(&call, &mut *transaction, &input.items, &[]).await?;
     let board = Board {
         board: BoardSummary {
             id: call.resources.new_id(),
@@ -279,13 +287,14 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
-    let present = transaction.get_board(&input.id).await?;
-    let present = present.ok_or_else(|| Error::not_found("Board"))?.board;
+    let present = board_for(&call, &mut *transaction, &input.id, Right::Change).await?;
+    check_public(&call, present.board.is_public, input.is_public)?;
+    check_apps(&call, &mut *transaction, &input.items, &present.items).await?;
     let board = Board {
         board: BoardSummary {
             name,
             is_public: input.is_public,
-            ..present
+            ..present.board
         },
         items: input.items,
     };
@@ -298,31 +307,10 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     json(&())
 }
 
-async fn get_shares(mut call: Call) -> Result<Output, Error> {
-    let input: GetShares = call.input()?;
-    let mut transaction = call.begin(Access::Read).await?;
-    let shares = transaction.get_named_shares(&input.board_id).await?;
-    json(&shares.ok_or_else(|| Error::not_found("Board"))?)
-}
-
-async fn share(mut call: Call) -> Result<Output, Error> {
-    let input: Share = call.input()?;
-    let mut fields = Fields::default();
-    check_shares(&mut fields, input.users.len(), input.groups.len());
-    fields.check()?;
-
-    let mut transaction = call.begin(Access::Write).await?;
-    let shared = transaction
-        .share_board(&input.board_id, &input.users, &input.groups)
-        .await;
-    found(shared.map_err(|error| referred(error, "User or group"))?, "Board")?;
-    transaction.commit().await?;
-    json(&())
-}
-
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
+    board_for(&call, &mut *transaction, &input.id, Right::Full).await?;
     found(transaction.delete_board(&input.id).await?, "Board")?;
     transaction.commit().await?;
     json(&())

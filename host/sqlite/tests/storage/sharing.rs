@@ -1,0 +1,141 @@
+//! Who may change a board: who made it, and with whom it is shared so. And which apps they see.
+
+use portico_storage::{BoardItem, Share, Shares, Viewer};
+
+use crate::store::{Store, app, board, texts, user};
+
+fn share(id: &str, may_change: bool) -> Share {
+    Share {
+        id: id.into(),
+        may_change,
+    }
+}
+
+/// A board of each of two makers, of which the first is shared.
+async fn fill(store: &Store) {
+    let mut writer = store.write().await;
+    for id in ["maker", "changer", "member", "viewer", "stranger", "b-all"] {
+        writer.insert_user(&user(id, id)).await.unwrap();
+    }
+    for (group, member) in [("changers", "member"), ("viewers", "viewer"), ("b-all", "b-all")] {
+        assert!(writer.insert_group(group, group, group).await.unwrap());
+        assert!(writer.add_to_group(member, group).await.unwrap());
+    }
+    let permissions = texts(&["board-modify-all", "board-full-all", "admin"]);
+    assert!(writer.set_group_permissions("b-all", &permissions).await.unwrap());
+    for (id, maker) in [("shared", "maker"), ("own", "stranger")] {
+        assert!(
+            writer
+                .insert_board(&board(id, Some(maker), vec![]), id)
+                .await
+                .unwrap()
+        );
+    }
+    let shares = Shares {
+        // Of two with the same one, the first counts.
+        users: vec![
+            share("viewer", false),
+            share("changer", true),
+            share("viewer", true),
+        ],
+        groups: vec![share("changers", true), share("viewers", false)],
+    };
+    assert!(writer.share_board("shared", &shares).await.unwrap());
+    writer.commit().await.unwrap();
+}
+
+pub async fn a_share_lets_people_change_a_board_or_only_view_it(store: &Store) {
+    fill(store).await;
+    let mut reader = store.read().await;
+    let shares = reader.get_shares("shared").await.unwrap().unwrap();
+    assert_eq!(shares.users, [share("changer", true), share("viewer", false)]);
+    assert_eq!(shares.groups, [share("changers", true), share("viewers", false)]);
+    let named = reader.get_named_shares("shared").await.unwrap().unwrap();
+    let groups = named.groups.iter();
+    let groups: Vec<_> = groups
+        .map(|group| (&group.named.name[..], group.may_change))
+        .collect();
+    assert_eq!(groups, [("changers", true), ("viewers", false)]);
+    // A permission is not a share.
+    for (user_id, may_change, views) in [
+        ("maker", true, true),
+        ("changer", true, true),
+        ("member", true, true),
+        ("viewer", false, true),
+        ("stranger", false, false),
+        ("b-all", false, true),
+        ("missing", false, false),
+    ] {
+        let changes = reader.can_change_board(user_id, "shared").await.unwrap();
+        assert_eq!(changes, may_change, "{user_id}");
+        assert_eq!(
+            reader.can_view_board(user_id, "shared").await.unwrap(),
+            views,
+            "{user_id}"
+        );
+        let listed = reader.list_changeable_boards(user_id).await.unwrap();
+        let listed: Vec<_> = listed.iter().map(|board| &board.id[..]).collect();
+        let own = if user_id == "stranger" {
+            vec!["own"]
+        } else {
+            vec![]
+        };
+        assert_eq!(listed, if may_change { vec!["shared"] } else { own }, "{user_id}");
+    }
+    assert!(!reader.can_change_board("maker", "missing").await.unwrap());
+}
+
+pub async fn what_is_shared_no_longer_can_no_longer_be_changed(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    assert!(writer.remove_from_group("member", "changers").await.unwrap());
+    assert!(writer.share_board("shared", &Shares::default()).await.unwrap());
+    for user_id in ["changer", "member", "viewer"] {
+        assert!(
+            !writer.can_change_board(user_id, "shared").await.unwrap(),
+            "{user_id}"
+        );
+    }
+    assert!(writer.can_change_board("maker", "shared").await.unwrap());
+    assert!(writer.delete_user("maker").await.unwrap());
+    assert!(!writer.can_change_board("maker", "shared").await.unwrap());
+    assert!(!writer.share_board("missing", &Shares::default()).await.unwrap());
+}
+
+pub async fn a_viewer_sees_apps_if_they_see_each_of_them(store: &Store) {
+    let store = store.another_by_board().await;
+    let mut writer = store.write().await;
+    writer.insert_user(&user("u", "u")).await.unwrap();
+    writer
+        .insert_apps(&[app("on own", "a"), app("on other", "b"), app("nowhere", "c")])
+        .await
+        .unwrap();
+    for (id, maker, app_id) in [("own", Some("u"), "on own"), ("other", None, "on other")] {
+        let item = BoardItem::App {
+            app_id: app_id.into(),
+        };
+        assert!(
+            writer
+                .insert_board(&board(id, maker, vec![item]), id)
+                .await
+                .unwrap()
+        );
+    }
+    for (ids, by_user, by_everything) in [
+        (&[][..], true, true),
+        (&["on own"], true, true),
+        (&["on own", "on other"], false, true),
+        (&["nowhere"], false, true),
+        (&["on own", "missing"], false, false),
+        (&["a\0"], false, false),
+    ] {
+        let ids_as_texts = texts(ids);
+        for (viewer, expected) in [
+            (Viewer::User("u".into()), by_user),
+            (Viewer::Everything, by_everything),
+        ] {
+            let sees = writer.sees_apps(&ids_as_texts, &viewer).await.unwrap();
+            assert_eq!(sees, expected, "{ids:?} {viewer:?}");
+        }
+    }
+}
