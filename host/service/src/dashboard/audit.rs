@@ -2,7 +2,7 @@
 
 use portico_model::{Timestamp, error::Error, time};
 use portico_storage::{Access, AuditFilter, AuditRow};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::validate::Fields;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     shape::{
         Bound, Field, NULLABLE_TEXT, PAGE_SIZE, PROVIDER,
         Shape::{self, Bounded, Choice, Date, List, Named, Nullable, Position, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
@@ -47,17 +47,24 @@ const ENTRY: [Field; 13] = [
     required("times", COUNT).about("How often: identical refusals within seconds share a row."),
 ];
 
+records! {
+    struct Page {
+        page: i32 = required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+        page_size: i32 = required("pageSize", PAGE_SIZE).about("How many rows a page has."),
+        actor_id: Option<String> = optional("actorId", Text).about("Only what the user with this id did."),
+        procedure: Option<String> = optional("procedure", Text).about("Only calls of this procedure."),
+        outcome: Option<String> = optional("outcome", Text)
+            .about("Only rows with this outcome: `OK`, or the code of an error."),
+        #[serde(default, deserialize_with = "time::deserialize_option")]
+        from: Option<Timestamp> = optional("from", Date).about("Only from this moment on."),
+        #[serde(default, deserialize_with = "time::deserialize_option")]
+        until: Option<Timestamp> = optional("until", Date).about("Only before this moment."),
+    }
+}
+
 pub(super) static ROWS: &[Row] = &[query(
     "audit.getPaginated",
-    Record(&[
-        required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-        required("pageSize", PAGE_SIZE).about("How many rows a page has."),
-        optional("actorId", Text).about("Only what the user with this id did."),
-        optional("procedure", Text).about("Only calls of this procedure."),
-        optional("outcome", Text).about("Only rows with this outcome: `OK`, or the code of an error."),
-        optional("from", Date).about("Only from this moment on."),
-        optional("until", Date).about("Only before this moment."),
-    ]),
+    Page::SHAPE,
     Named(
         "AuditPage",
         &Record(&[
@@ -69,20 +76,6 @@ pub(super) static ROWS: &[Row] = &[query(
 )
 .large()
 .about("The audit log, newest first: every change, every sign-in, and who was refused.")];
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    page: i32,
-    page_size: i32,
-    actor_id: Option<String>,
-    procedure: Option<String>,
-    outcome: Option<String>,
-    #[serde(default, deserialize_with = "time::deserialize_option")]
-    from: Option<Timestamp>,
-    #[serde(default, deserialize_with = "time::deserialize_option")]
-    until: Option<Timestamp>,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -4,7 +4,6 @@
 
 use portico_model::error::{Code, Error};
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction};
-use serde::Deserialize;
 
 use super::{
     transaction::{found, free, referred},
@@ -12,13 +11,13 @@ use super::{
 };
 use crate::{
     procedures::{
-        call::{ById, Call, Created, Output, json},
+        call::{ById, Call, Created, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NAMED, NULLABLE_TEXT,
+        Bound, Field, NAMED, NULLABLE_TEXT,
         Shape::{self, Boolean, Bounded, List, Named, Nothing, Record, Tagged, Text},
-        required,
+        Shaped, join, records, required,
     },
 };
 
@@ -37,53 +36,46 @@ const ITEMS: Shape = List(&Named(
 
 const SHARES: Shape = Bounded(&List(&Text), Bound::Count(0, MOST_ITEMS as u32));
 
-const SUMMARY: [Field; 4] = [
+const SUMMARY: &[Field] = &[
     required("id", Text).about("The board's id."),
     required("name", Text).about("The board's name, unique."),
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
     required("creatorId", NULLABLE_TEXT).about("Who made it; null once they are gone."),
 ];
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    name: String,
-    is_public: bool,
-    items: Vec<BoardItem>,
-}
+records! {
+    struct NewBoard {
+        name: String = required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; unique."),
+        is_public: bool = required("isPublic", Boolean)
+            .about("Whether everyone may view it, signed in or not."),
+        items: Vec<BoardItem> = required("items", SOME_ITEMS)
+            .about("Its items, in this order; bookmarks of at most as many apps."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update {
-    id: String,
-    name: String,
-    is_public: bool,
-    items: Vec<BoardItem>,
-}
+    struct Update {
+        id: String = required("id", Text).about("Which board: its id."),
+        ..board: NewBoard,
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct GetShares {
-    board_id: String,
-}
+    struct GetShares {
+        board_id: String = required("boardId", Text).about("Which board: its id."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Share {
-    board_id: String,
-    users: Vec<String>,
-    groups: Vec<String>,
+    struct Share {
+        board_id: String = required("boardId", Text).about("Which board: its id."),
+        users: Vec<String> = required("users", SHARES).about("Who may view it from now on: ids of users."),
+        groups: Vec<String> = required("groups", SHARES)
+            .about("Whose members may view it from now on: ids of groups."),
+    }
 }
 
 const BOARD: Shape = Named(
     "Board",
-    &Record(&[
-        SUMMARY[0],
-        SUMMARY[1],
-        SUMMARY[2],
-        SUMMARY[3],
-        required("items", ITEMS).about("Its items, in this order."),
-    ]),
+    &Record(join!(
+        SUMMARY,
+        &[required("items", ITEMS).about("Its items, in this order.")],
+    )),
 );
 
 const SHARED_WITH: Shape = Named(
@@ -94,17 +86,10 @@ const SHARED_WITH: Shape = Named(
     ]),
 );
 
-const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
+const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(SUMMARY)));
 
-const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
-const IS_PUBLIC: Field =
-    required("isPublic", Boolean).about("Whether everyone may view it, signed in or not.");
 /// The items of a board, up to the largest number.
 pub(super) const SOME_ITEMS: Shape = Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32));
-const NEW_ITEMS: Field =
-    required("items", SOME_ITEMS).about("Its items, in this order; bookmarks of at most as many apps.");
-
-const WHICH_BOARD: Field = required("boardId", Text).about("Which board: its id.");
 
 pub(super) static ROWS: &[Row] = &[
     query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
@@ -122,45 +107,27 @@ pub(super) static ROWS: &[Row] = &[
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
         .at("GET", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
-    mutation(
-        "board.create",
-        Record(&[NAME, IS_PUBLIC, NEW_ITEMS]),
-        ID,
-        |call| Box::pin(create(call)),
-    )
+    mutation("board.create", NewBoard::SHAPE, ID, |call| {
+        Box::pin(create(call))
+    })
     .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
     .at("POST", "/api/boards")
     .refuses(&[Code::NotFound, Code::Conflict]),
-    mutation(
-        "board.update",
-        Record(&[
-            required("id", Text).about("Which board: its id."),
-            NAME,
-            IS_PUBLIC,
-            NEW_ITEMS,
-        ]),
-        Nothing,
-        |call| Box::pin(update(call)),
-    )
+    mutation("board.update", Update::SHAPE, Nothing, |call| {
+        Box::pin(update(call))
+    })
     .about("Replaces a board with its items. Its creator and its shares stay. `NOT_FOUND`: no such board or app.")
     .at("PUT", "/api/boards/{id}")
     .refuses(&[Code::NotFound, Code::Conflict]),
-    query("board.getShares", Record(&[WHICH_BOARD]), SHARED_WITH, |call| {
+    query("board.getShares", GetShares::SHAPE, SHARED_WITH, |call| {
         Box::pin(get_shares(call))
     })
     .about("With whom a board is shared: who may view it beside its creator and those who may view all boards.")
     .at("GET", "/api/boards/{boardId}/shares")
     .refuses(&[Code::NotFound]),
-    mutation(
-        "board.share",
-        Record(&[
-            WHICH_BOARD,
-            required("users", SHARES).about("Who may view it from now on: ids of users."),
-            required("groups", SHARES).about("Whose members may view it from now on: ids of groups."),
-        ]),
-        Nothing,
-        |call| Box::pin(share(call)),
-    )
+    mutation("board.share", Share::SHAPE, Nothing, |call| {
+        Box::pin(share(call))
+    })
     .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
     .at("PUT", "/api/boards/{boardId}/shares")
     .refuses(&[Code::NotFound]),
@@ -244,7 +211,7 @@ pub(super) async fn visible(
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
-    let input: Create = call.input()?;
+    let input: NewBoard = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
     check_items(&mut fields, &input.items, apps_of);
@@ -271,23 +238,23 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn update(mut call: Call) -> Result<Output, Error> {
-    let input: Update = call.input()?;
+    let Update { id, board: new } = call.input()?;
     let mut fields = Fields::default();
-    let name = check_name(&mut fields, &input.name);
-    check_items(&mut fields, &input.items, apps_of);
+    let name = check_name(&mut fields, &new.name);
+    check_items(&mut fields, &new.items, apps_of);
     fields.check()?;
 
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
-    let present = transaction.get_board(&input.id).await?;
+    let present = transaction.get_board(&id).await?;
     let present = present.ok_or_else(|| Error::not_found("Board"))?.board;
     let board = Board {
         board: BoardSummary {
             name,
-            is_public: input.is_public,
+            is_public: new.is_public,
             ..present
         },
-        items: input.items,
+        items: new.items,
     };
     let updated = transaction.update_board(&board, &name_key).await;
     free(

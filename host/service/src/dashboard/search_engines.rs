@@ -3,7 +3,6 @@
 use portico_model::error::{Code, Error};
 use portico_rules::icons;
 use portico_storage::{Access, SearchEngine};
-use serde::Deserialize;
 
 use super::{
     transaction::{found, free},
@@ -11,13 +10,13 @@ use super::{
 };
 use crate::{
     procedures::{
-        call::{ById, Call, Created, Output, json},
+        call::{ById, Call, Created, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NULLABLE_TEXT,
+        Bound, NULLABLE_TEXT,
         Shape::{self, Bounded, List, Named, Nothing, Nullable, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
@@ -32,21 +31,23 @@ pub(super) const ICON_URL_ABOUT: &str = "1 to 2,048 characters on one line, trim
                                          `vbscript:`, and `data:` only where it is an image.";
 pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    name: String,
-    short: String,
-    url_template: String,
-    icon_url: String,
-    description: Option<String>,
-}
+records! {
+    struct NewEngine {
+        name: String = required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; unique."),
+        short: String = required("short", SHORT)
+            .about("1 to 8 characters on one line, trimmed; unique."),
+        url_template: String = required("urlTemplate", URL_TEMPLATE)
+            .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+        icon_url: String = required("iconUrl", URL).about(ICON_URL_ABOUT),
+        description: Option<String> = optional("description", DESCRIPTION)
+            .about("At most 512 characters, trimmed."),
+    }
 
-#[derive(Deserialize)]
-struct Update {
-    id: String,
-    #[serde(flatten)]
-    engine: Create,
+    struct Update {
+        id: String = required("id", Text).about("Which search engine: its id."),
+        ..engine: NewEngine,
+    }
 }
 
 const SEARCH_ENGINE: Shape = Named(
@@ -62,15 +63,6 @@ const SEARCH_ENGINE: Shape = Named(
 );
 
 const SEARCH_ENGINES: Shape = List(&SEARCH_ENGINE);
-
-const FIELDS: [Field; 5] = [
-    required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
-    required("short", SHORT).about("1 to 8 characters on one line, trimmed; unique."),
-    required("urlTemplate", URL_TEMPLATE)
-        .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
-    required("iconUrl", URL).about(ICON_URL_ABOUT),
-    optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
-];
 
 pub(super) static ROWS: &[Row] = &[
     query("searchEngine.getAll", Nothing, SEARCH_ENGINES, |call| {
@@ -92,24 +84,14 @@ pub(super) static ROWS: &[Row] = &[
     .about("A search engine.")
     .at("GET", "/api/searchEngines/{id}")
     .refuses(&[Code::NotFound]),
-    mutation("searchEngine.create", Record(&FIELDS), ID, |call| {
+    mutation("searchEngine.create", NewEngine::SHAPE, ID, |call| {
         Box::pin(create(call))
     })
     .about("Makes a search engine and answers its id.")
     .refuses(&[Code::Conflict]),
-    mutation(
-        "searchEngine.update",
-        Record(&[
-            required("id", Text).about("Which search engine: its id."),
-            FIELDS[0],
-            FIELDS[1],
-            FIELDS[2],
-            FIELDS[3],
-            FIELDS[4],
-        ]),
-        Nothing,
-        |call| Box::pin(update(call)),
-    )
+    mutation("searchEngine.update", Update::SHAPE, Nothing, |call| {
+        Box::pin(update(call))
+    })
     .about("Replaces a search engine.")
     .at("PUT", "/api/searchEngines/{id}")
     .refuses(&[Code::NotFound, Code::Conflict]),
@@ -154,7 +136,7 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
-    let input: Create = call.input()?;
+    let input: NewEngine = call.input()?;
     let engine = checked(call.resources.new_id(), input)?;
     let [name_key, short_key] = keys(&call, &engine).await?;
 
@@ -187,7 +169,7 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 const NAMES: &str = "The search engine's name or short";
 
 /// Checks a search engine and trims its texts.
-fn checked(id: String, input: Create) -> Result<SearchEngine, Error> {
+fn checked(id: String, input: NewEngine) -> Result<SearchEngine, Error> {
     let mut fields = Fields::default();
     let engine = SearchEngine {
         id,

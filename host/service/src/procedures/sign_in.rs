@@ -8,9 +8,10 @@ use crate::{
     audit::SIGN_IN,
     shape::{
         COLOR_SCHEME, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
-        Shape::{Choice, Date, List, Named, Nothing, Record, Text},
-        optional, required,
+        Shape::{Date, List, Named, Nothing, Record, Text},
+        Shaped, required,
     },
+    sign_in::Credentials,
 };
 
 /// The name of sign-out in the table and in the audit log.
@@ -24,16 +25,7 @@ pub(super) static ROWS: &[Row] = &[
         SIGN_IN,
         Kind::Mutation,
         "/api/auth/sign-in",
-        // No bounds: a refusal by a bound would reveal that no user has this name or this password.
-        Named(
-            "SignIn",
-            &Record(&[
-                required("username", Text).about("The username, in any case."),
-                required("password", Text).about("The password."),
-                optional("provider", Choice(&["credentials", "ldap"]))
-                    .about("The user's identity provider: this service, or the directory."),
-            ]),
-        ),
+        Named("SignIn", &Credentials::SHAPE),
         Named(
             "SignedIn",
             &Record(&[

@@ -15,25 +15,22 @@ use crate::report::{Change, Entry, Report};
 use crate::shape::{
     Field, PROVIDER,
     Shape::{self, Anything, Boolean, Choice, Integer, List, Nullable, Record, Text},
-    optional, required,
+    join, optional, required,
 };
 
-const ENTRY: [Field; 4] = [
+const ENTRY: &[Field] = &[
     required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("The kind of record."),
     required("id", Nullable(&Text)).about("The record's id; null for a record that a dry run would create."),
     required("name", Text).about("The record's name."),
     optional("provider", PROVIDER).about("The user's identity provider."),
 ];
-const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(&ENTRY)));
+const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(ENTRY)));
 const CHANGED: Shape = List(&Shape::Named(
     "ChangedEntry",
-    &Record(&[
-        ENTRY[0],
-        ENTRY[1],
-        ENTRY[2],
-        ENTRY[3],
-        required("changes", List(&CHANGE)).about("Every field that differs."),
-    ]),
+    &Record(join!(
+        ENTRY,
+        &[required("changes", List(&CHANGE)).about("Every field that differs.")],
+    )),
 ));
 const CHANGE: Shape = Shape::Named(
     "FieldChange",
