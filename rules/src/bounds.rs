@@ -4,7 +4,13 @@ use core::ops::RangeInclusive;
 
 /// The length of an app's name.
 pub const APP_NAME: RangeInclusive<usize> = 1..=64;
-/// The length of an app's description; empty means none.
+/// The length of the name of a group, a board, a search engine or a key.
+pub const LABEL: RangeInclusive<usize> = 1..=64;
+/// The length of the text by which people choose a search engine.
+pub const SHORT: RangeInclusive<usize> = 1..=8;
+/// The length of a search engine's URLs.
+pub const ENGINE_URL: RangeInclusive<usize> = 1..=2048;
+/// The length of the description of an app or a search engine; empty means none.
 pub const DESCRIPTION: RangeInclusive<usize> = 0..=512;
 /// The length of an app's icon. Clients also send small icons as data URIs, but a list of thousands of apps must not
 /// become too large.

@@ -3,6 +3,7 @@
 //! Invariant: a board that the caller may not view is treated like one that does not exist.
 
 use portico_model::error::{Code, Error};
+use portico_rules::bounds;
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction};
 
 use super::{
@@ -139,7 +140,7 @@ pub(super) static ROWS: &[Row] = &[
 
 /// Checks the name of a board, and trims it.
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
-    fields.label("name", name, 64)
+    fields.label("name", name, bounds::LABEL)
 }
 
 /// Bounds the number of items, and the number of apps in each.

@@ -3,7 +3,7 @@
 //! Invariant: no change of groups takes `admin` from the last administrator.
 
 use portico_model::error::{Code, Error};
-use portico_rules::permissions::Permission;
+use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{Access, DashboardTransaction};
 
 use super::{
@@ -104,7 +104,7 @@ pub(super) static ROWS: &[Row] = &[
 
 /// Checks the name of a group, and trims it.
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
-    fields.label("name", name, 64)
+    fields.label("name", name, bounds::LABEL)
 }
 
 /// Permissions in order, each once.

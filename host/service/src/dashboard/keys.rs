@@ -5,6 +5,7 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
+use portico_rules::bounds;
 use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTransaction};
 use serde::Serialize;
 
@@ -170,7 +171,8 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
 
 fn checked_name(input: &NewKey) -> Result<Option<String>, Error> {
     let mut fields = Fields::default();
-    let name = input.name.as_ref().map(|name| fields.label("name", name, 64));
+    let name = input.name.as_ref();
+    let name = name.map(|name| fields.label("name", name, bounds::LABEL));
     fields.check()?;
     Ok(name)
 }

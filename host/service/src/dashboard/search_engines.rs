@@ -1,7 +1,7 @@
 //! `searchEngine.*`: the search engines that the dashboard offers.
 
 use portico_model::error::{Code, Error};
-use portico_rules::icons;
+use portico_rules::{bounds, icons};
 use portico_storage::{Access, SearchEngine};
 
 use super::{
@@ -20,16 +20,16 @@ use crate::{
     },
 };
 
-pub(super) const SHORT: Shape = Bounded(&Text, Bound::Length(1, 8));
-pub(super) const URL: Shape = Bounded(&Text, Bound::Length(1, 2048));
+pub(super) const SHORT: Shape = Bounded(&Text, Bound::length(bounds::SHORT));
+pub(super) const URL: Shape = Bounded(&Text, Bound::length(bounds::ENGINE_URL));
 /// The shortest is `http://%s`.
 pub(super) const URL_TEMPLATE: Shape = Bounded(
-    &Bounded(&Text, Bound::Length(9, 2048)),
+    &Bounded(&Text, Bound::length(9..=*bounds::ENGINE_URL.end())),
     Bound::Pattern(r"^\s*[Hh][Tt][Tt][Pp][Ss]?://.*%s"),
 );
 pub(super) const ICON_URL_ABOUT: &str = "1 to 2,048 characters on one line, trimmed; not `javascript:` or \
                                          `vbscript:`, and `data:` only where it is an image.";
-pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::length(bounds::DESCRIPTION)));
 
 records! {
     struct NewEngine {
@@ -104,11 +104,15 @@ pub(super) static ROWS: &[Row] = &[
 pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
         id: engine.id,
-        name: fields.label("name", &engine.name, 64),
-        short: fields.label("short", &engine.short, 8),
-        url_template: fields.label("urlTemplate", &engine.url_template, 2048),
-        icon_url: fields.label("iconUrl", &engine.icon_url, 2048),
-        description: fields.text("description", engine.description.as_deref(), 512),
+        name: fields.label("name", &engine.name, bounds::LABEL),
+        short: fields.label("short", &engine.short, bounds::SHORT),
+        url_template: fields.label("urlTemplate", &engine.url_template, bounds::ENGINE_URL),
+        icon_url: fields.label("iconUrl", &engine.icon_url, bounds::ENGINE_URL),
+        description: fields.text(
+            "description",
+            engine.description.as_deref(),
+            *bounds::DESCRIPTION.end(),
+        ),
     };
     let scheme = engine
         .url_template
