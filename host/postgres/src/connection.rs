@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
+use super::failure::Unreached;
 use super::limits::Limits;
 use super::target::Target;
 use super::versions::{CHECK, Place, Version};
@@ -37,15 +38,6 @@ pub(super) struct Connection {
     process: Option<i32>,
     /// How long a response may take.
     answer_limit: Duration,
-}
-
-/// Why there is no connection.
-#[derive(Debug)]
-pub(super) enum Unreached {
-    Refused(Error),
-    TimedOut(Duration),
-    /// The database is not for hosts of this version, in words.
-    Unfit(String),
 }
 
 impl Connection {

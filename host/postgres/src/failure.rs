@@ -1,6 +1,17 @@
-//! Why a statement has no result.
+//! Why there is no connection, or a statement has no result.
+
+use std::time::Duration;
 
 use portico_storage::Error;
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum Unreached {
+    Refused(tokio_postgres::Error),
+    TimedOut(Duration),
+    /// The database is not for hosts of this version, in words.
+    Unfit(String),
+}
 
 /// Why a statement has no result.
 #[derive(Debug)]

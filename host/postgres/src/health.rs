@@ -6,7 +6,7 @@ use portico_storage::driver::waited_too_long;
 use portico_storage::{Constraint, Error};
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use super::connection::Unreached;
+use super::failure::Unreached;
 use super::query::Failure;
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or its call has ended";

@@ -19,7 +19,6 @@ use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::health::Health;
-use super::session::Session;
 use super::target::Target;
 
 /// PostgreSQL accepts a hundred by default, and works on no more statements at the same time than it has cores.
@@ -67,7 +66,7 @@ impl Pool {
 
     /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or as many as this
     /// purpose may use.
-    pub async fn take(self: &Arc<Self>, purpose: For) -> Result<Session> {
+    pub async fn take(self: &Arc<Self>, purpose: For) -> Result<(Arc<Connection>, Places)> {
         let places = timeout(self.target.limits.wait, self.take_places(purpose)).await;
         let places = places.map_err(|_| waited_too_long())?;
         let places = places.map_err(|_| waited_too_long())?;
@@ -76,7 +75,7 @@ impl Pool {
             // Rare: boxed to keep the common future small.
             None => Box::pin(self.open()).await?,
         };
-        Ok(Session::new(self.clone(), connection, places))
+        Ok((connection, places))
     }
 
     async fn take_places(&self, purpose: For) -> std::result::Result<Places, AcquireError> {

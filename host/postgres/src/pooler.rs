@@ -10,7 +10,7 @@ use anyhow::{bail, ensure};
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-use super::connection::Unreached;
+use super::failure::Unreached;
 use super::health::describe;
 use super::pool::MAX_CONNECTIONS;
 use super::target::Target;

@@ -16,7 +16,7 @@ use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Socket};
 
-use super::connection::Unreached;
+use super::failure::Unreached;
 use super::tls::Tls;
 
 /// A client, and what moves its messages.

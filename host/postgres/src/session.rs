@@ -45,15 +45,17 @@ enum Work {
 }
 
 impl Session {
-    pub fn new(pool: Arc<Pool>, connection: Arc<Connection>, places: Places) -> Self {
-        Self {
-            pool,
+    /// Takes a connection from the pool ([`Pool::take`]).
+    pub async fn take(pool: &Arc<Pool>, purpose: For) -> portico_storage::Result<Self> {
+        let (connection, places) = pool.take(purpose).await?;
+        Ok(Self {
+            pool: pool.clone(),
             connection,
             places,
             is_open: false,
             work: Work::Nothing,
             is_of_no_use: false,
-        }
+        })
     }
 
     /// Whether a transaction was begun.
@@ -207,7 +209,7 @@ async fn is_committing(pool: &Arc<Pool>, connection: &Connection) -> bool {
     let Some(process) = connection.process() else {
         return false;
     };
-    let Ok(mut other) = pool.take(For::Reading).await else {
+    let Ok(mut other) = Session::take(pool, For::Reading).await else {
         return false;
     };
     let sql = format!(

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::{
     identity::Identity,
     procedures::{Call, Procedure},
+    resources::Resources,
     second_runtime::{self, WorkPermit},
-    service::Service,
     shape::Shape,
     throttle::LoginAttempt,
 };
@@ -26,11 +26,11 @@ pub(crate) struct Request<'a> {
     pub audited: Option<Arc<AuditedCall>>,
 }
 
-impl Service {
+impl Resources {
     /// The checks of every call, in their order. What only the procedure knows comes after them: ownership, existence,
     /// uniqueness. The component checks access once more, for the caller as they are when the call gets its instance.
     pub(crate) async fn check_and_run<T, F>(
-        &self,
+        self: &Arc<Self>,
         request: &Request<'_>,
         input: impl FnOnce() -> Result<Value, Error>,
         run: impl FnOnce(Call) -> F,
@@ -104,7 +104,7 @@ impl Service {
         }
     }
 
-    fn prepare(&self, request: &Request<'_>, input: Value) -> Call {
+    fn prepare(self: &Arc<Self>, request: &Request<'_>, input: Value) -> Call {
         let limits = self.sandbox.limits();
         Call {
             longest_answer: if request.procedure.output.holds_list() {
@@ -113,7 +113,7 @@ impl Service {
                 limits.record
             },
             cost: request.procedure.cost,
-            resources: self.resources().clone(),
+            resources: self.clone(),
             identity: request.identity.clone(),
             request_id: request.id.clone(),
             input,

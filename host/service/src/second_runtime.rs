@@ -28,7 +28,6 @@ use tokio::{
 
 use crate::{
     fair_semaphore::{FairSemaphore, Permit},
-    resources::Resources,
     throttle::Source,
 };
 
@@ -62,23 +61,12 @@ fn runtime() -> io::Result<&'static Runtime> {
     RUNTIME.as_ref().map_err(copied)
 }
 
-impl Resources {
-    /// Waits for a permit to hash a password. A call that holds one waits neither for an instance nor for the memory
-    /// that a hash needs.
-    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many passwords to hash at once; try again in a moment";
-        acquire(&self.hashing, address, too_many).await
-    }
-
-    /// Waits for a permit of a call that grows with the data.
-    pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many long calls at once; try again in a moment";
-        acquire(&self.large, address, too_many).await
-    }
-}
-
 /// Waits for a permit, in rotation among addresses.
-async fn acquire(permits: &Permits, address: Option<IpAddr>, too_many: &str) -> Result<WorkPermit, Error> {
+pub(crate) async fn acquire(
+    permits: &Permits,
+    address: Option<IpAddr>,
+    too_many: &str,
+) -> Result<WorkPermit, Error> {
     let permit = timeout(LONGEST_WAIT, permits.acquire(address.map(Source::from))).await;
     let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
     permit.map_err(|_| refusal())

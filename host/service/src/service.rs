@@ -246,7 +246,7 @@ impl Service {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         // Pinned here, because a future that is passed on as a value would be copied at each enclosing step.
-        let running = pin!(self.check_and_run(&request, input, run));
+        let running = pin!(self.resources.check_and_run(&request, input, run));
         let answer = self.bound(request.procedure, &request.id, running).await;
         self.record(&request, &answer);
         answer
