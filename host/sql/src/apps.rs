@@ -7,7 +7,7 @@ use portico_storage::{AppFilter, Result, Slice, StoredApp, Viewer};
 use crate::database::{Database, Row};
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::bounds;
 use crate::views::seen;
 
@@ -83,7 +83,7 @@ pub(crate) static INSERT: Insert = Insert {
     lock: Lock::Alongside,
 };
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
         match self.view(viewer) {
             None => self.find(&GET, vec![id.into()], app).await,

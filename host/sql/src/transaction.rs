@@ -20,9 +20,34 @@ pub struct Settings {
     pub views_differ: bool,
 }
 
-/// A transaction of this database.
+/// A transaction of this database. Its traits forward to [`Runner`], which has functions of the same names: a call of one
+/// that is missing does not compile, rather than call itself.
 pub struct SqlTransaction<D> {
-    pub(crate) database: D,
+    pub(crate) runner: Runner<D>,
+}
+
+impl<D: Database> SqlTransaction<D> {
+    /// A transaction of this call.
+    pub fn new(database: D, access: Access, context: &CallContext, settings: Settings) -> Self {
+        let (setter, trail) = match access {
+            Access::Write => (PasswordSetter::of(context), Trail::of(context)),
+            Access::Lookup | Access::Read => Default::default(),
+        };
+        let runner = Runner {
+            database,
+            access,
+            settings,
+            setter,
+            trail,
+            failed: false,
+        };
+        Self { runner }
+    }
+}
+
+/// Runs the statements of one transaction.
+pub(crate) struct Runner<D> {
+    database: D,
     access: Access,
     settings: Settings,
     pub(crate) setter: PasswordSetter,
@@ -35,28 +60,12 @@ pub struct SqlTransaction<D> {
 /// How one row is read.
 pub(crate) type Read<T> = fn(&dyn Row) -> Result<T>;
 
-impl<D: Database> SqlTransaction<D> {
-    /// A transaction of this call.
-    pub fn new(database: D, access: Access, context: &CallContext, settings: Settings) -> Self {
-        let (setter, trail) = match access {
-            Access::Write => (PasswordSetter::of(context), Trail::of(context)),
-            Access::Lookup | Access::Read => Default::default(),
-        };
-        Self {
-            database,
-            access,
-            settings,
-            setter,
-            trail,
-            failed: false,
-        }
+impl<D: Database> Runner<D> {
+    pub(crate) fn is_waiting_for_write_lock(&self) -> bool {
+        self.is_writing() && !self.database.blocks_writers()
     }
 
-    pub(crate) fn blocks_writers(&self) -> bool {
-        self.database.blocks_writers()
-    }
-
-    pub(crate) fn is_writing(&self) -> bool {
+    fn is_writing(&self) -> bool {
         self.access == Access::Write
     }
 

@@ -9,7 +9,7 @@ use portico_storage::{
 use crate::database::{Database, Row, invalid};
 use crate::parameter::Value;
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::{
     bounds, color_scheme_text, optional_millis, optional_timestamp, provider, provider_text, unsigned,
 };
@@ -133,7 +133,7 @@ declare! {
     DELETE = Sql::unbounded("DELETE FROM ~user_account WHERE id = $1");
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn has_users(&mut self) -> Result<bool> {
         self.exists(&HAS_ANY, Vec::new()).await
     }
