@@ -20,8 +20,8 @@ pub struct Settings {
     pub views_differ: bool,
 }
 
-/// A transaction of this database. Its traits forward to [`Runner`], which has functions of the same names: a call of one
-/// that is missing does not compile, rather than call itself.
+/// A transaction of this database. It forwards to `Runner`, which has functions of the same names as the traits, but not
+/// the traits: so a call of a function that is missing there does not compile, rather than call itself.
 pub struct SqlTransaction<D> {
     pub(crate) runner: Runner<D>,
 }

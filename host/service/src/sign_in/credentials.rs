@@ -14,7 +14,8 @@ use crate::{
 };
 
 records! {
-    /// The input of a sign-in. No bounds: a refusal by a bound would reveal that no user has this name or this password.
+    /// The input of a sign-in. No bounds: a refusal by a bound would reveal that no user has this name or this
+    /// password.
     pub struct Credentials {
         username: String = required("username", Text).about("The username, in any case."),
         password: String = required("password", Text).about("The password."),
