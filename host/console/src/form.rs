@@ -16,27 +16,23 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
 };
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http_body_util::{BodyExt, Full};
 use multer::Multipart;
 use sha2::{Digest, Sha256};
 use tokio::time::Duration;
 
 use crate::{
-    api::{ApiError, Issue},
+    api::{ApiError, Issue, compute},
+    fields::{Fields, MOST_FIELDS},
     site::is_from_own_page,
 };
 
 /// The name of the field with the token.
 pub(crate) const TOKEN: &str = "form-token";
 
-/// The largest form, in bytes: as large as the largest input of a procedure.
-pub(crate) const LARGEST: usize = 16 << 20;
-
-/// The same for people without a session, who sign in or register.
-pub(crate) const LARGEST_OF_STRANGERS: usize = 64 << 10;
-
-/// The most fields in a form: items of a board, and what surrounds them.
-const MOST_FIELDS: usize = 5_000;
+/// A form of this many bytes or more is read on a thread that serves no requests.
+const LONG_TO_READ: usize = 64 << 10;
 
 /// How long a form may take to arrive.
 const RECEIVE_TIME: Duration = Duration::from_secs(30);
@@ -109,22 +105,20 @@ impl FormSecret {
 pub(crate) struct Form {
     fields: Vec<(String, String)>,
     files: Vec<(String, Bytes)>,
+    /// What the fields may hold; `None` if they are stored.
+    bounds: Option<&'static Fields>,
     is_old: bool,
 }
 
 impl Form {
-    /// Reads a form, and refuses one that no page of this site sent.
-    /// `largest` is in bytes.
+    /// Reads a form with these fields, and refuses one that is too large or that no page of this site sent.
     pub async fn read(
         parts: &Parts,
         body: Body,
         secret: &FormSecret,
-        largest: usize,
+        bounds: &'static Fields,
     ) -> Result<Self, ApiError> {
-        let content_type = parts.headers.get(header::CONTENT_TYPE);
-        let kind = content_type
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
+        let largest = bounds.largest();
         let bytes = portico_http::read_body(body, largest, RECEIVE_TIME).await;
         let bytes = bytes.map_err(|error| match error.code.http_status() {
             413 => {
@@ -134,7 +128,24 @@ impl Form {
             504 => ApiError::new(StatusCode::REQUEST_TIMEOUT, "The form took too long"),
             _ => bad("The form did not arrive whole"),
         })?;
-        let mut form = match kind.split(';').next().unwrap_or_default().trim() {
+        let kind = parts.headers.get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().to_owned();
+        let mut form = if bytes.len() < LONG_TO_READ {
+            Self::read_bytes(&kind, bytes)
+        } else {
+            compute(&parts.extensions, move || Self::read_bytes(&kind, bytes)).await?
+        }?;
+        form.bounds = Some(bounds);
+        form.is_old = !secret.made(form.text(TOKEN));
+        if form.is_old && !is_from_own_page(&parts.headers) {
+            return Err(stale());
+        }
+        Ok(form)
+    }
+
+    fn read_bytes(kind: &str, bytes: Bytes) -> Result<Self, ApiError> {
+        let form = match kind.split(';').next().unwrap_or_default().trim() {
             "application/x-www-form-urlencoded" => {
                 let fields = form_urlencoded::parse(&bytes).take(MOST_FIELDS + 1);
                 Self {
@@ -142,7 +153,10 @@ impl Form {
                     ..Self::default()
                 }
             }
-            "multipart/form-data" => Self::read_parts(kind, bytes).await?,
+            // All of it is here, so this waits for nothing.
+            "multipart/form-data" => Self::read_parts(kind, bytes)
+                .now_or_never()
+                .unwrap_or_else(|| Err(bad("The form did not arrive whole")))?,
             _ => {
                 return Err(ApiError::new(
                     StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -152,10 +166,6 @@ impl Form {
         };
         if form.fields.len() + form.files.len() > MOST_FIELDS {
             return Err(bad("The form has more than 5,000 fields"));
-        }
-        form.is_old = !secret.made(form.text(TOKEN));
-        if form.is_old && !is_from_own_page(&parts.headers) {
-            return Err(stale());
         }
         Ok(form)
     }
@@ -209,6 +219,15 @@ impl Form {
         let mut fields = self.fields.iter();
         let found = fields.find(|(field, _)| field == name);
         found.map_or("", |(_, value)| value)
+    }
+
+    /// A field's text, to be shown again. It is empty if the field may not hold so much: then only the error is shown.
+    pub fn shown(&self, name: &str) -> &str {
+        let text = self.text(name);
+        match self.bounds {
+            Some(bounds) if bounds.are_exceeded(name, text) => "",
+            _ => text,
+        }
     }
 
     /// A field's text; `None` if it is empty.

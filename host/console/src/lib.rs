@@ -10,6 +10,7 @@
 
 mod api;
 mod assets;
+mod fields;
 mod form;
 mod pages;
 mod respond;

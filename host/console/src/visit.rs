@@ -17,8 +17,9 @@ use crate::{
     Console,
     api::{Api, ApiError},
     assets,
+    fields::{Fields, LINES},
     form::{self, Form, FormSecret, Problems, TOKEN},
-    respond::{accepts_gzip, add_headers, compress, page_with, see},
+    respond::{accepts_gzip, add_headers, compress_for, page_with, see},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
 };
@@ -85,6 +86,7 @@ pub(crate) struct Visit {
     /// The note to show above the page, by the key `note` of the query.
     pub note: &'static str,
     pub console: Arc<Console>,
+    pub accepts_gzip: bool,
     secret: FormSecret,
 }
 
@@ -113,6 +115,7 @@ impl Visit {
             here: here.to_owned(),
             note: t.note(note.text("note")),
             console: console.clone(),
+            accepts_gzip: accepts_gzip(&parts.headers),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         })
     }
@@ -126,6 +129,7 @@ impl Visit {
             here: "/".into(),
             note: "",
             console: console.clone(),
+            accepts_gzip: accepts_gzip(&parts.headers),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         }
     }
@@ -151,15 +155,16 @@ impl Visit {
         self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
-    /// Reads the form of this request. A form that was made for another session of this browser can be shown again,
-    /// with what was typed; then no change is made through the API.
+    /// Reads the form of this request, which consists of lines.
     pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
+        self.form_with(&LINES, request).await
+    }
+
+    /// Reads the form of this request, which has these fields. A form that was made for another session of this browser
+    /// can be shown again, with what was typed; then no change is made through the API.
+    pub async fn form_with(&self, fields: &'static Fields, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
-        let largest = match self.user {
-            Some(_) => form::LARGEST,
-            None => form::LARGEST_OF_STRANGERS,
-        };
-        let form = Form::read(&parts, body, &self.secret, largest).await?;
+        let form = Form::read(&parts, body, &self.secret, fields).await?;
         if form.is_old() {
             // Those without a session have nothing to lose.
             self.user.as_ref().ok_or_else(form::stale)?;
@@ -324,6 +329,9 @@ impl std::fmt::Display for HiddenToken {
 /// It consists of hexadecimal digits.
 impl askama::filters::HtmlSafe for HiddenToken {}
 
+/// The longest text of a query string that is read, in bytes. Pages repeat such texts, also in their links.
+const MOST_OF_QUERY: usize = 1 << 10;
+
 /// The query string of a page.
 pub(crate) struct Query(Vec<(String, String)>);
 
@@ -331,10 +339,11 @@ impl Query {
     pub fn read(parts: &Parts) -> Self {
         let query = parts.uri.query().unwrap_or_default();
         let fields = form_urlencoded::parse(query.as_bytes()).take(100);
+        let fields = fields.filter(|(_, value)| value.len() <= MOST_OF_QUERY);
         Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
     }
 
-    /// A key's text; empty if it is absent.
+    /// A key's text; empty if it is absent or too long.
     pub fn text(&self, name: &str) -> &str {
         let mut fields = self.0.iter();
         let found = fields.find(|(field, _)| field == name);
@@ -384,7 +393,6 @@ pub(crate) struct Passed;
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let is_compressed = accepts_gzip(&parts.headers);
     let method = parts.method.clone();
     let (visit, mut response) = match Visit::of(&console, &parts).await {
         Ok(visit) => {
@@ -412,8 +420,8 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
         headers.append(header::SET_COOKIE, cookie.clone());
     }
     add_headers(&mut response);
-    if is_compressed {
-        compress(response).await
+    if visit.accepts_gzip {
+        compress_for(&visit, response).await
     } else {
         response
     }

@@ -12,7 +12,7 @@ use portico_model::{Issue, PathSegment, Provider, time};
 use serde_json::{Map, Value, json};
 
 use crate::dashboard::Dashboard;
-use crate::names::{self, Keys, MOST_OF_A_NAME, USERNAME};
+use crate::names::{self, Keys, MOST_OF_A_NAME, USERNAME, Used};
 use crate::report::{Kind, Report, What, shown};
 
 /// The most characters of a description.
@@ -106,7 +106,7 @@ fn unused_name(dashboard: &Dashboard) -> String {
 pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Report) {
     let mut unique = Unique {
         keys,
-        used: HashSet::new(),
+        used: Used::new(HashSet::new()),
         new: &mut dashboard.new_names,
         report,
     };
@@ -134,7 +134,7 @@ pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Re
 
 struct Unique<'a> {
     keys: &'a Keys,
-    used: HashSet<(Kind, Option<Provider>, String)>,
+    used: Used<(Kind, Option<Provider>)>,
     /// The records that now have another name.
     new: &'a mut HashSet<(Kind, String)>,
     report: &'a mut Report,
@@ -143,7 +143,8 @@ struct Unique<'a> {
 impl Unique<'_> {
     /// Gives a record another name if its own is taken. Returns false if there is no other name.
     fn keep(&mut self, kind: Kind, provider: Option<Provider>, id: &str, name: &mut String) -> bool {
-        if self.used.insert((kind, provider, names::key(self.keys, name))) {
+        let scope = (kind, provider);
+        if self.used.take(scope, names::key(self.keys, name)) {
             return true;
         }
         let most = if kind == Kind::User {
@@ -151,12 +152,10 @@ impl Unique<'_> {
         } else {
             MOST_OF_A_NAME
         };
-        let used = &mut self.used;
-        let take = |key| used.insert((kind, provider, key));
         let new = match provider {
             // In a directory, another name is another person's.
             Some(Provider::Ldap) => None,
-            _ => names::numbered(name, most, self.keys, take),
+            _ => self.used.numbered(scope, name, most, self.keys),
         };
         let Some(new) = new else {
             let why = "another one has its name, and it cannot have another";

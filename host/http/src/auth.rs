@@ -39,7 +39,7 @@ async fn try_sign_in(
     body: Body,
     attempt: &SignInAttempt<'_>,
 ) -> Result<Response, Error> {
-    let input = read_json(http, &parts.headers, body, InputLimit::small(&http.limits)).await;
+    let input = read_json(http, parts, body, InputLimit::small(&http.limits)).await;
     let credentials = attempt.credentials(input)?;
     let sender = identify(http, parts, id).await?;
     let settings = SignInSettings {

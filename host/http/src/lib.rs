@@ -45,7 +45,7 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 pub use self::{
     address::TrustedProxies,
     in_process::InProcess,
-    request::{RequestId, read_body},
+    request::{RequestId, compute, read_body},
     server::{Site, serve},
     settings::{HttpLimits, HttpSettings, PublicUrl},
 };

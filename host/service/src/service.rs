@@ -1,6 +1,7 @@
 //! The service: every transport calls procedures through it.
 
 use std::{
+    future::ready,
     ops::Deref,
     pin::pin,
     sync::Arc,
@@ -18,7 +19,7 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
-pub use crate::second_runtime::WorkPermit;
+pub use crate::second_runtime::{WorkPermit, compute};
 use crate::{
     audit::{Audit, AuditSettings},
     checks::{Request, check_input},
@@ -171,7 +172,7 @@ impl Service {
     ) -> Result<Output, Error> {
         let run = run_of(procedure)?;
         let request = self.request(procedure, identity, request_id, &input);
-        self.make(request, move || check_input(procedure, input), run)
+        self.make(request, check_input(procedure, identity, input), run)
             .await
     }
 
@@ -196,7 +197,7 @@ impl Service {
             let running = run(call);
             async move { Ok(finish(running.await?)) }
         };
-        self.make(request, move || check_input(procedure, input), run)
+        self.make(request, check_input(procedure, &authorised.identity, input), run)
             .await
     }
 
@@ -213,7 +214,7 @@ impl Service {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let request = self.request(procedure, identity, request_id, &Ok(None));
-        self.make(request, || Ok(Value::Null), run).await
+        self.make(request, ready(Ok(Value::Null)), run).await
     }
 
     /// A call whose access has not been checked yet.
@@ -238,7 +239,7 @@ impl Service {
     async fn make<T, F>(
         &self,
         request: Request<'_>,
-        input: impl FnOnce() -> Result<Value, Error>,
+        input: impl Future<Output = Result<Value, Error>>,
         run: impl FnOnce(Call) -> F,
     ) -> Result<T, Error>
     where

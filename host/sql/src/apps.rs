@@ -17,6 +17,18 @@ macro_rules! columns {
     };
 }
 
+/// The text of all apps, as [`AnswerSize`](portico_storage::driver::AnswerSize) counts it.
+macro_rules! text {
+    ($condition:expr) => {
+        concat!(
+            "SELECT coalesce(sum(octet_length(app.id) + octet_length(app.name) + octet_length(app.icon_url)
+                + coalesce(octet_length(app.description), 0) + coalesce(octet_length(app.href), 0)
+                + coalesce(octet_length(app.ping_url), 0)), 0) FROM ~app AS app",
+            $condition
+        )
+    };
+}
+
 /// A page: the ids first, so that only the apps of the page are read.
 macro_rules! page {
     ($condition:expr, $limit:literal) => {
@@ -50,6 +62,8 @@ declare! {
     ALL_SEEN = Sql::long(concat!(
         "SELECT ", columns!(), " FROM ~app AS app WHERE ", seen!(), " ORDER BY app.name_key, app.id"
     ));
+    TEXT = Sql::long(text!(""));
+    TEXT_SEEN = Sql::long(text!(concat!(" WHERE ", seen!())));
     LIST = Sql::long(page!("", "LIMIT $1 OFFSET $2"));
     SEARCH = Sql::long(page!(" WHERE [contains app.name_key $1]", "LIMIT $2 OFFSET $3"));
     LIST_SEEN = Sql::long(page!(
@@ -108,10 +122,12 @@ impl<D: Database> Runner<D> {
         let contained = filter.name_contains.clone().unwrap_or_default();
         let view = self.view(&filter.viewer);
         if slice == Slice::ALL && contained.is_empty() {
-            return match view {
-                None => self.list_sized(&ALL, Vec::new(), app).await,
-                Some(view) => self.list_sized(&ALL_SEEN, vec![user_of(&view)], app).await,
+            let (text, all, values) = match view {
+                None => (&TEXT, &ALL, Vec::new()),
+                Some(view) => (&TEXT_SEEN, &ALL_SEEN, vec![user_of(&view)]),
             };
+            self.refuse_too_large(text, values.clone()).await?;
+            return self.list_sized(all, values, app).await;
         }
         let (sql, mut values) = match view {
             Some(view) => (&LIST_SEEN, vec![user_of(&view), Value::Contained(contained)]),

@@ -1,6 +1,8 @@
 //! One transaction: what it notes in addition to its statements, and how a statement runs.
 
-use portico_storage::driver::{AnswerSize, PasswordSetter, TextSize, Trail, View, failed_before, only_reads};
+use portico_storage::driver::{
+    AnswerSize, LARGEST_ANSWER, PasswordSetter, TextSize, Trail, View, failed_before, only_reads,
+};
 use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
 
 use crate::database::{Database, Row};
@@ -133,6 +135,15 @@ impl<D: Database> Runner<D> {
     pub(crate) async fn count(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
         let count = self.find(sql, values, |row| row.number(0)).await?;
         Ok(count.unwrap_or_default().unsigned_abs())
+    }
+
+    /// Refuses a list without a bound whose text, which this statement counts, is too large: reading it until it is
+    /// takes longer, and sorts it first.
+    pub(crate) async fn refuse_too_large(&mut self, text: &'static Sql, values: Vec<Value>) -> Result<()> {
+        match self.count(text, values).await? > LARGEST_ANSWER as u64 {
+            true => self.refuse(Error::TooLarge),
+            false => Ok(()),
+        }
     }
 
     /// All rows, unless their texts are too large together.

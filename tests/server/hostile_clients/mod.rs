@@ -3,6 +3,8 @@
 mod bodies;
 mod silent;
 
+pub use self::silent::growth;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};

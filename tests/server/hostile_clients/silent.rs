@@ -78,7 +78,7 @@ fn wait_until_cut(stream: &TcpStream) {
 }
 
 /// What `work` returns, and by how many MiB the memory of the service grew at most meanwhile.
-pub(super) fn growth<T>(server: &Portico, work: impl FnOnce() -> T) -> (T, u64) {
+pub fn growth<T>(server: &Portico, work: impl FnOnce() -> T) -> (T, u64) {
     let idle = server.status("VmRSS");
     let (most, is_done) = (AtomicU64::new(idle), AtomicBool::new(false));
     let answer = thread::scope(|scope| {

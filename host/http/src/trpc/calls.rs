@@ -137,7 +137,7 @@ impl Calls {
         } else {
             match read_body(body, limit.bytes, http.limits.receive_time).await {
                 Ok(bytes) if bytes.is_empty() => Ok(None),
-                Ok(bytes) => parse_body(bytes, limit).await.map(Some),
+                Ok(bytes) => parse_body(&parts.extensions, bytes, limit).await.map(Some),
                 Err(error) => Err(error),
             }
         };

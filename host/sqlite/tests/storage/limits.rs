@@ -1,9 +1,12 @@
 //! What storage refuses: answers with too much text, and ids that are in use.
 
+use portico_model::Provider;
 use portico_storage::driver::LARGEST_ANSWER;
-use portico_storage::{AppFilter, Constraint, Error, Result, Slice, StoredApp, Transaction, Viewer};
+use portico_storage::{
+    AppFilter, Constraint, Error, Result, Slice, StoredApp, Transaction, UserFilter, Viewer,
+};
 
-use crate::store::{Store, app, named, texts};
+use crate::store::{Store, app, named, texts, user};
 
 /// The characters of the largest image.
 const IMAGE: usize = 350_000;
@@ -60,6 +63,33 @@ pub async fn a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_n
             assert_eq!(get(&ids).await, Err(Error::TooLarge));
             assert_eq!(get(&ids[1..]).await, Ok(TOO_MANY - 1));
         }
+    }
+}
+
+pub async fn a_list_with_too_much_text_is_refused_before_a_record_is_read(store: &Store) {
+    let mut writer = store.write().await;
+    let apps: Vec<_> = (0..TOO_MANY).map(|number| large(number, IMAGE)).collect();
+    writer.insert_apps(&apps).await.unwrap();
+    for number in 0..TOO_MANY {
+        let mut user = user(&format!("{number:03}"), &format!("user {number:03}"));
+        user.user.image = Some("i".repeat(IMAGE));
+        writer.insert_user(&user).await.unwrap();
+    }
+    writer.commit().await.unwrap();
+    store.make_names_unreadable();
+
+    let reader = async || store.read().await;
+    let filter = AppFilter::EVERYTHING;
+    let apps = reader().await.list_apps(&filter, Slice::ALL).await;
+    assert_eq!(apps.map(|apps| apps.len()), Err(Error::TooLarge));
+    for provider in [None, Some(Provider::Credentials)] {
+        let filter = UserFilter {
+            provider,
+            ..UserFilter::default()
+        };
+        let users = reader().await.list_users(&filter, Slice::ALL, true).await;
+        let count = users.map(|users| users.len());
+        assert_eq!(count, Err(Error::TooLarge), "{provider:?}");
     }
 }
 

@@ -172,6 +172,23 @@ impl Store {
             .unwrap()
     }
 
+    /// From now on the names of apps and users have their length, but reading one fails. (The driver in memory has
+    /// nothing to read.)
+    pub fn make_names_unreadable(&self) {
+        for table in ["app", "user_account"] {
+            if let Some(Database { server, name }) = &self.database {
+                let sql = format!(
+                    "ALTER TABLE {table} ALTER COLUMN name TYPE bytea USING convert_to(name, 'UTF8')"
+                );
+                server.run(name, &sql);
+            } else if self.directory.is_some() {
+                let other = rusqlite::Connection::open(self.path()).unwrap();
+                let sql = format!("UPDATE {table} SET name = CAST(x'ff' || name AS TEXT)");
+                other.execute_batch(&sql).unwrap();
+            }
+        }
+    }
+
     /// Asserts that no column of any table holds this text. (The driver in memory hides nothing that a
     /// cascade could leave behind.)
     pub fn assert_nowhere(&self, text: &str) {
