@@ -8,8 +8,8 @@
 //!   because it is dropped with the instance.
 //! - Memory is also bounded over all calls: large ones wait for each other (`memory.rs`).
 //! - A call that hashes waits for one limit, [`Limits::hashing`], before it comes here (`hashing.rs`).
-//! - Processor time is that of the component alone: its clock stops while a call waits for a permit, for storage or for
-//!   an icon. Another clock runs from the beginning of the call to its end.
+//! - Processor time is that of the component and of what the host does for it: its clock stops while a call waits for a
+//!   permit, for storage or for an icon (`meter.rs`). Another clock runs from the beginning of the call to its end.
 
 mod bindings;
 mod collisions;
@@ -24,6 +24,7 @@ pub mod inspect;
 mod instance;
 mod limits;
 mod memory;
+mod meter;
 mod prepared;
 mod records;
 mod sandbox;
