@@ -14,6 +14,7 @@
 mod bindings;
 mod collisions;
 mod compiled;
+mod compiler;
 mod component;
 mod engine;
 mod exports;
@@ -38,6 +39,7 @@ pub use crate::{
         sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
         state::{Secret, TimestampChange, WantedApp, WantedUser},
     },
+    compiler::{Compiler, compile},
     component::{COMPONENT, ComponentVersion, Included, Wasm, read_file},
     instance::{CallPermit, Instance},
     limits::Limits,

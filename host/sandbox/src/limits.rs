@@ -72,6 +72,8 @@ pub struct Limits {
     pub table_elements: usize,
     /// The file of a component. Default: 16 MiB.
     pub file: usize,
+    /// How long [`Compiled::start`](crate::Compiled::start) may take for a file. Default: 60 s.
+    pub compile_time: Duration,
 }
 
 impl Default for Limits {
@@ -104,6 +106,7 @@ impl Default for Limits {
             random_bytes: 4096,
             table_elements: 20_000,
             file: 16 << 20,
+            compile_time: Duration::from_secs(60),
         }
     }
 }
