@@ -7,7 +7,7 @@ use portico_model::{
     error::{Code, Collided, Error},
 };
 use portico_storage::CallContext;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, task::yield_now};
 use wasmtime::{
     CallHook, Store, UpdateDeadline,
     component::{ComponentNamedList, Lift, Lower},
@@ -65,7 +65,8 @@ impl Instance {
             match hook {
                 CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
                 CallHook::ReturningFromHost => store.data_mut().check_writing(),
-                CallHook::CallingWasm | CallHook::ReturningFromWasm => {}
+                CallHook::CallingWasm => store.data().budget.meter.enter(),
+                CallHook::ReturningFromWasm => store.data().budget.meter.leave(),
             }
             if hook.entering_host() && take(&mut store.data_mut().has_grown) {
                 let transfer = store.data().share.transfer();
@@ -74,11 +75,12 @@ impl Instance {
             Ok(())
         });
         store.set_hostcall_fuel(transfer);
-        // A tick is noticed only while the component runs, so a wait counts as at most one tick.
         store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|mut store| {
-            store.data_mut().budget.count_tick()?;
-            Ok(UpdateDeadline::Yield(1))
+        store.epoch_deadline_callback(|store| {
+            let budget = &store.data().budget;
+            budget.check_time()?;
+            let others = budget.meter.clone().wait(yield_now());
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(others)))
         });
         let instance = prepared.instances.instantiate_async(&mut store).await;
         Ok(Self {

@@ -97,7 +97,8 @@ impl ResourceLimiterAsync for State {
         // The transaction may have stopped waiting in this very call of the host, whose result needs the memory.
         self.check_writing();
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
-        self.share.fit(desired, may_wait).await?;
+        let meter = self.budget.meter.clone();
+        meter.wait(self.share.fit(desired, may_wait)).await?;
         self.has_grown = true;
         Ok(true)
     }

@@ -16,7 +16,6 @@ use portico_model::{
 use portico_sandbox::Sandbox;
 use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, secrets::Secrets};
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
 pub use crate::second_runtime::{WorkPermit, compute};
@@ -133,9 +132,7 @@ impl Service {
 
     /// The same service with another component, if that has the same procedures.
     pub(crate) async fn with_component(self: &Arc<Self>, component: Vec<u8>) -> anyhow::Result<Arc<Self>> {
-        let this = self.clone();
-        // Compiling takes seconds of processor time.
-        let sandbox = spawn_blocking(move || this.sandbox.sibling(&component)).await??;
+        let sandbox = self.sandbox.sibling(component).await?;
         let table = table_of(&sandbox).await?;
         self.table.check_same(&table)?;
         Ok(Arc::new(Self {

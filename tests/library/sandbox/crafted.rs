@@ -26,13 +26,13 @@ use super::{
 const BY_ID: &str = "portico:dashboard/apps@1.0.0#by-id";
 
 /// What every component needs, unless a test has its own: memory, and a way to get some of it.
-const MEMORY: &str = r#"
+pub const MEMORY: &str = r#"
     (memory (export "memory") 2)
     (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
 "#;
 
 /// A component with these items, and this as the body of `by-id`.
-fn component(items: &str, by_id: &str) -> Vec<u8> {
+pub fn component(items: &str, by_id: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit");
     let (package, _) = resolve.push_dir(wit).expect("the contract");

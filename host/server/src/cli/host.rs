@@ -1,10 +1,10 @@
 //! The service on a data directory: opened by every command that works on data.
 
-use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use portico_model::time::SystemClock;
-use portico_sandbox::{Compiled, Imports, Limits, Sandbox, Wasm, icons::NoIcons};
+use portico_sandbox::{Compiled, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_server::{
     data_dir::DataDir,
     icons::{IconSettings, IconSources},
@@ -19,8 +19,10 @@ use portico_storage::{
     memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
 };
+use tokio::try_join;
 
 use super::{
+    compile::COMPILER,
     component::{self, ComponentFile},
     database::Database,
     front::Switch,
@@ -50,11 +52,16 @@ impl Host {
         let file = file.map(|(path, bytes)| ComponentFile::new(path, bytes));
         let data = DataDir::open(&settings.data())?;
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
-        // Runs while the database is opened, which takes equally long.
-        let compiling = thread::Builder::new().name("portico-compile".into());
-        let compiling =
-            compiling.spawn(move || Compiled::new(wasm(&component), Some(cache), Limits::default()))?;
-        let database = Database::open(settings, &data).await?;
+        let of_file = |error: anyhow::Error| match &settings.component {
+            Some(file) => error.context(format!("cannot run the component {}", file.display())),
+            None => error,
+        };
+        let compiling = Compiled::start(COMPILER, component, Some(cache), Limits::default());
+        // The database is opened meanwhile, which takes equally long. If that fails, the compilation is given up.
+        let (compiled, database) = try_join!(
+            async { compiling.await.map_err(of_file) },
+            Database::open(settings, &data),
+        )?;
         let (storage, shared) = (database.storage(), database.shared());
         // Hosts on PostgreSQL have the indexes there.
         let folder = matches!(database, Database::Sqlite(_)).then(|| data.icons());
@@ -70,17 +77,10 @@ impl Host {
             Some(Switch::On) | None => Throttle::new(shared.clone()),
         };
         let service = async {
-            let compiled = compiling.join();
-            let compiled = compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let sandbox = Sandbox::of(compiled, imports)?;
             service(storage, shared.clone(), sandbox, throttle, settings.audit.audit()).await
         };
-        let service = match &settings.component {
-            Some(file) => service
-                .await
-                .with_context(|| format!("cannot run the component {}", file.display()))?,
-            None => service.await?,
-        };
+        let service = service.await.map_err(of_file)?;
         Ok(Self {
             service,
             database,
@@ -91,13 +91,13 @@ impl Host {
     }
 }
 
-/// A service without data, to ask a component for its procedures.
+/// A service without data, to ask a component for its procedures: that of this file, or the built-in one.
 pub async fn without_data(
-    component: impl Into<Wasm<'_>>,
+    component: Option<Vec<u8>>,
     cache: Option<PathBuf>,
 ) -> anyhow::Result<Arc<Service>> {
     let default_icon = IconSettings::default().default_icon;
-    in_memory(component.into(), cache, default_icon).await
+    in_memory(component, cache, default_icon).await
 }
 
 /// A service on an empty dashboard in memory, with the same component and default icon as a host: to find out what the
@@ -105,7 +105,7 @@ pub async fn without_data(
 pub async fn trial(settings: &Settings, host: &Host) -> anyhow::Result<Arc<Service>> {
     let component = read_component(settings)?;
     let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| host.data.cache()))?;
-    in_memory(wasm(&component), Some(cache), settings.icons.default_icon.clone()).await
+    in_memory(component, Some(cache), settings.icons.default_icon.clone()).await
 }
 
 /// The file of the component, unless the built-in one is used.
@@ -116,13 +116,8 @@ fn read_component(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
     settings.component.as_ref().map(read).transpose()
 }
 
-/// These bytes, or the built-in component.
-fn wasm(bytes: &Option<Vec<u8>>) -> Wasm<'_> {
-    bytes.as_deref().map_or(Wasm::Included, Wasm::Bytes)
-}
-
 async fn in_memory(
-    component: Wasm<'_>,
+    component: Option<Vec<u8>>,
     cache: Option<PathBuf>,
     default_icon: String,
 ) -> anyhow::Result<Arc<Service>> {
@@ -133,7 +128,8 @@ async fn in_memory(
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let sandbox = Sandbox::new(component, cache, Limits::default(), imports)?;
+    let compiled = Compiled::start(COMPILER, component, cache, Limits::default()).await?;
+    let sandbox = Sandbox::of(compiled, imports)?;
     let shared = Arc::new(MemoryRecords::new(Arc::new(SystemClock)));
     service(
         storage,

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod call;
 mod compat;
+mod compile;
 mod component;
 mod copy;
 mod copy_places;
@@ -95,11 +96,18 @@ enum Command {
     Recover(recover::Recover),
     /// Test an implementation of storage against the contract
     StorageKit(storage_kit::StorageKit),
+    /// What a host starts to compile a component
+    #[command(name = compile::NAME, hide = true)]
+    Compile,
 }
 
 /// Runs the command that the command line names.
 pub fn run() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
+    if let Command::Compile = cli.command {
+        // It has no settings.
+        return compile::run();
+    }
     process::prepare()?;
     let settings = Settings::load(cli.config.as_deref())?;
     match cli.command {
@@ -118,6 +126,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
         Command::StorageKit(kit) => return Ok(kit.run()),
+        Command::Compile => return compile::run(),
     }
     .map(|()| ExitCode::SUCCESS)
 }
