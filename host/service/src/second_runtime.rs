@@ -5,8 +5,8 @@
 //! - It has a thread for each core, of low priority. Nothing runs there without a permit. There are
 //!   [`Limits::hashing`](portico_sandbox::Limits::hashing) permits to hash and as many for everything else:
 //!   `state.apply` hashes while it holds one of the latter.
-//! - Callers get permits in rotation among addresses. A caller that has waited for [`LONGEST_WAIT`] is refused with 503
-//!   and `Retry-After`.
+//! - Callers get permits in rotation among addresses. A caller that has waited for
+//!   [`Limits::wait`](portico_sandbox::Limits::wait) is refused with 503 and `Retry-After`.
 //! - When the client disconnects, the call is dropped at its next wait, and its transaction with it.
 
 use std::{
@@ -15,7 +15,6 @@ use std::{
     num::NonZero,
     sync::{Arc, LazyLock},
     thread,
-    time::Duration,
 };
 
 use portico_model::error::{Code, Error};
@@ -31,9 +30,6 @@ use crate::{
     resources::Resources,
     throttle::Source,
 };
-
-/// How long a call waits for a permit before it is refused.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// One for the whole process, until it ends: a task of another runtime cannot drop a runtime.
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
@@ -67,21 +63,27 @@ impl Resources {
     /// that a hash needs.
     pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
-        acquire(&self.hashing, address, too_many).await
+        self.acquire(&self.hashing, address, too_many).await
     }
 
     /// Waits for a permit of a call that grows with the data.
     pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
-        acquire(&self.large, address, too_many).await
+        self.acquire(&self.large, address, too_many).await
     }
-}
 
-/// Waits for a permit, in rotation among addresses.
-async fn acquire(permits: &Permits, address: Option<IpAddr>, too_many: &str) -> Result<WorkPermit, Error> {
-    let permit = timeout(LONGEST_WAIT, permits.acquire(address.map(Source::from))).await;
-    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
-    permit.map_err(|_| refusal())
+    /// Waits for a permit, in rotation among addresses.
+    async fn acquire(
+        &self,
+        permits: &Permits,
+        address: Option<IpAddr>,
+        too_many: &str,
+    ) -> Result<WorkPermit, Error> {
+        let longest = self.sandbox.limits().wait;
+        let permit = timeout(longest, permits.acquire(address.map(Source::from))).await;
+        let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1));
+        permit.map_err(|_| refusal())
+    }
 }
 
 /// Runs this on the second runtime, until it is done or its caller drops it.
