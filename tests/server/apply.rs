@@ -426,7 +426,8 @@ fn a_host_applies_a_document_before_it_serves() {
         ada.get("/api/apps").assert_status(200).json()[0]["name"],
         "Jellyfin"
     );
-    assert_says(&server.log(), &["+ app Jellyfin", "7 created"]);
+    server.wait_for_log(0, "7 created");
+    assert_says(&server.log(), &["+ app Jellyfin"]);
     assert!(!server.log().contains(PASSWORD), "a password is shown");
     // What has changed meanwhile is as the document says after the next start.
     let id = ada.get("/api/apps").json()[0]["id"].clone();

@@ -22,8 +22,6 @@ use super::query::{Failure, Result};
 
 /// How long a cancelled statement may take to end.
 const CLEANING: Duration = Duration::from_secs(5);
-/// After this time without a response to a COMMIT, we ask the server whether it still works on it.
-const COMMITTING: Duration = Duration::from_secs(20);
 
 /// A connection, taken from the pool for one transaction.
 pub(super) struct Session {
@@ -194,8 +192,10 @@ async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
 async fn has_committed(pool: &Arc<Pool>, connection: &Connection) -> bool {
     // Without a transaction it does nothing, and its response comes after that of the COMMIT.
     let mut answer = connection.send("ROLLBACK");
+    // A response that takes half as long as one may has probably been lost.
+    let usual = pool.target.limits.answer / 2;
     loop {
-        if let Ok(answered) = timeout(COMMITTING, &mut answer).await {
+        if let Ok(answered) = timeout(usual, &mut answer).await {
             return answered.is_ok();
         }
         if !is_committing(pool, connection).await {

@@ -32,7 +32,8 @@ pub struct Limits {
     /// How long an instance waits, and how long the memory for hashing stays resident after the last hash. Default: 30
     /// s.
     pub warm_time: Duration,
-    /// How long a call waits for an instance, or for memory, before it is refused. Default: 10 s.
+    /// How long a call waits for an instance, for memory, or for its turn to hash or to make a long list, before it is
+    /// refused. Default: 10 s.
     pub wait: Duration,
     /// The total time that a call waits between a transaction that collided with another (`retry`) and the next
     /// attempt. 0: it tries again immediately. Default: 5 s.

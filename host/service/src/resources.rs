@@ -67,13 +67,13 @@ impl Resources {
     /// that a hash needs.
     pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
-        acquire(&self.hashing, address, too_many).await
+        acquire(&self.hashing, self.sandbox.limits().wait, address, too_many).await
     }
 
     /// Waits for a permit of a call that grows with the data.
     pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
-        acquire(&self.large, address, too_many).await
+        acquire(&self.large, self.sandbox.limits().wait, address, too_many).await
     }
 
     /// Stops what takes longer than one call may.

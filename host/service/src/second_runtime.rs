@@ -6,8 +6,8 @@
 //!   [`Limits::hashing`](portico_sandbox::Limits::hashing) permits to hash and as many for all other calls:
 //!   `state.apply` hashes while it holds one of the latter. What only computes, and so waits for nothing and is soon
 //!   done, has permits of its own, one for each core: it does not wait for calls that take seconds.
-//! - Callers get permits in rotation among addresses. A caller that has waited for [`LONGEST_WAIT`] is refused with 503
-//!   and `Retry-After`.
+//! - Callers get permits in rotation among addresses. A caller that has waited for too long, by default 10 s, is refused
+//!   with 503 and `Retry-After`.
 //! - When the client disconnects, the call is dropped at its next wait, and its transaction with it.
 
 use std::{
@@ -32,8 +32,8 @@ use crate::{
     throttle::Source,
 };
 
-/// How long a call waits for a permit before it is refused.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// How long a computation waits for a permit before it is refused.
+const LONGEST_COMPUTING_WAIT: Duration = Duration::from_secs(10);
 
 /// One for the whole process, until it ends: a task of another runtime cannot drop a runtime.
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
@@ -68,14 +68,15 @@ fn runtime() -> io::Result<&'static Runtime> {
     RUNTIME.as_ref().map_err(copied)
 }
 
-/// Waits for a permit, in rotation among addresses.
+/// Waits for a permit at most this long, in rotation among addresses.
 pub(crate) async fn acquire(
     permits: &Permits,
+    longest: Duration,
     address: Option<IpAddr>,
     too_many: &str,
 ) -> Result<WorkPermit, Error> {
-    let permit = timeout(LONGEST_WAIT, permits.acquire(address.map(Source::from))).await;
-    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
+    let permit = timeout(longest, permits.acquire(address.map(Source::from))).await;
+    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1));
     permit.map_err(|_| refusal())
 }
 
@@ -101,7 +102,7 @@ pub async fn compute<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
     let too_many = "Too much to do at once; try again in a moment";
-    let permit = acquire(&COMPUTING, address, too_many).await?;
+    let permit = acquire(&COMPUTING, LONGEST_COMPUTING_WAIT, address, too_many).await?;
     run(permit, async { Ok(work()) }).await
 }
 

@@ -2,9 +2,13 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use portico_tests::{Client, Fixtures, Portico, administrator, raw};
+use portico_http::HttpLimits;
+use portico_storage::memory::MemoryStorage;
+use portico_tests::{Client, Fixtures, Listening, Portico, TestService, administrator, raw};
 
 use super::silent::growth;
 
@@ -67,9 +71,14 @@ fn a_thousand_bodies_that_do_not_arrive_hold_little_memory() {
 
 #[test]
 fn a_body_that_arrives_too_slowly_is_refused() {
-    let server = Portico::start();
+    let limits = HttpLimits {
+        receive_time: Duration::from_millis(500),
+        ..HttpLimits::default()
+    };
+    let service = TestService::over(Arc::new(MemoryStorage::new())).http_limits(limits);
+    let Listening { client, .. } = &service.listen();
     let body = r#"{"username": "root", "password": "a long password"}"#;
-    let mut stream = raw::send_head(&server.address(), "/api/trpc/user.initUser", &[], body);
+    let mut stream = raw::send_head(&client.endpoint().address(), "/api/trpc/user.initUser", &[], body);
     let answer = raw::read_answer_allowing_5xx(&mut stream, body.as_bytes());
     answer.assert_refused(504, "TIMEOUT");
 }

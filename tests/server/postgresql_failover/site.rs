@@ -1,9 +1,12 @@
 //! Three hosts on one database, with HAProxy in front of them.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Anonymous, Builder, Client, Haproxy, Portico, free_port};
+use portico_postgres::{Limits, PostgresStorage};
+use portico_tests::{Anonymous, Builder, Client, Haproxy, Listening, Portico, TestService, free_port};
+use tokio::runtime::Runtime;
 
 /// How long a host may take until it serves again, once its database does. Far more than it takes.
 const BOUND: Duration = Duration::from_secs(60);
@@ -57,6 +60,19 @@ impl Site {
             wait_until("a host that is ready", || is_ready(&client));
         }
     }
+}
+
+/// A host in this process, which waits for its database for seconds only. The runtime is that of its storage.
+pub fn impatient_host(url: &str) -> (Listening, Runtime) {
+    let limits = Limits {
+        answer: Duration::from_secs(4),
+        wait: Duration::from_secs(4),
+        ..Limits::default()
+    };
+    let runtime = Runtime::new().expect("a runtime");
+    let storage = runtime.block_on(PostgresStorage::open_with(url, limits));
+    let service = TestService::over(Arc::new(storage.expect("a database")));
+    (service.listen(), runtime)
 }
 
 pub fn is_ready(client: &Anonymous) -> bool {

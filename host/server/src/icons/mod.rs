@@ -39,6 +39,7 @@ pub struct IconSources {
     sources: Vec<Arc<Source>>,
     default_icon: String,
     records: Arc<dyn SharedRecords>,
+    wait: Duration,
 }
 
 impl IconSources {
@@ -65,7 +66,13 @@ impl IconSources {
             sources: sources.collect(),
             default_icon: settings.default_icon,
             records,
+            wait: WAIT,
         }
+    }
+
+    /// Lookups wait this long for their sources. For tests: the contract allows 2 seconds.
+    pub fn with_wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
     }
 
     /// Starts what is due before a lookup.
@@ -85,7 +92,7 @@ impl IconSources {
 
     /// The icons of each source, as far as they are available in time.
     async fn tables(&self) -> Vec<Option<Arc<Table>>> {
-        let deadline = Instant::now() + WAIT;
+        let deadline = Instant::now() + self.wait;
         self.start(deadline).await;
         let mut tables = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
