@@ -184,7 +184,9 @@ mod tests {
         let backups = backups_of(folder.path());
         fs::create_dir(&backups.folder).unwrap();
         let others = ["portico-2020-01-01.db", "portico-before.db", "mine"];
-        others.map(|name| fs::write(backups.folder.join(name), "").unwrap());
+        for name in others {
+            fs::write(backups.folder.join(name), "").unwrap();
+        }
         for day in 0..4 {
             backups
                 .copy(NOON + day * 24 * HOUR, &AtomicBool::new(false))

@@ -268,7 +268,7 @@ fn once_another_primary_is_reached_no_call_waits_for_the_one_before_it_nor_write
     let admin = administrator(&host);
     let create = || {
         thread::scope(|scope| {
-            let creating = || send(&admin, &change(0, "app", "", "")).assert_status(200);
+            let creating = || _ = send(&admin, &change(0, "app", "", "")).assert_status(200);
             (0..10).for_each(|_| _ = scope.spawn(creating));
         });
     };
