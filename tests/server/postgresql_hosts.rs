@@ -1,6 +1,7 @@
 //! Several `portico serve` on one PostgreSQL, which answer as one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use portico_postgres::PostgresStorage;
 use portico_service::audit::{Audit, AuditSettings};
@@ -207,6 +208,7 @@ async fn one_host_at_a_time_removes_old_rows_of_the_audit_log() {
     let (one, two) = (open().await, open().await);
     let settings = AuditSettings {
         most_rows: 1000,
+        settling: Duration::ZERO,
         ..AuditSettings::default()
     };
     let clock = TestClock::at(NEW_YEAR);

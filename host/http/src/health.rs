@@ -4,13 +4,16 @@ use axum::{
     extract::{Extension, State},
     response::Response,
 };
-use portico_model::error::{Code, Error};
+use portico_model::{
+    error::{Code, Error},
+    time::Clock as _,
+};
 use portico_service::{
     identity::Identity,
     service::report,
     shape::{
-        Shape::{self, Choice, Named, Record, Text},
-        required,
+        Shape::{self, Choice, Integer, Named, Record, Text},
+        optional, required,
     },
 };
 use serde_json::json;
@@ -34,6 +37,10 @@ pub(crate) const READINESS: Shape = Named(
         required("status", Choice(&["ok"])).about("Always `ok`."),
         required("version", Text).about("The version of the host."),
         required("component", COMPONENT).about("The component that answers new requests."),
+        optional("clockAheadSeconds", Integer).about(
+            "By how many seconds the clock of the host's machine is ahead of the database server's, whose time is \
+             used, or behind it if negative. Absent up to a minute.",
+        ),
     ]),
 );
 
@@ -41,6 +48,9 @@ const COMPONENT: Shape = Record(&[
     required("version", Text).about("The version of the contract that it was built for."),
     required("sha256", Text).about("The SHA-256 of its file, in hexadecimal digits."),
 ]);
+
+/// From this many seconds on, readiness shows that a machine's clock is wrong.
+const MOST_LEAD: i64 = 60;
 
 const OK: &str = r#"{"status":"ok"}"#;
 
@@ -62,11 +72,15 @@ pub(crate) async fn ready(State(http): State<Shared>, Extension(id): Extension<R
     match work.await {
         Ok(_) => {
             let component = http.service.sandbox.version();
-            let answer = json!({
+            let mut answer = json!({
                 "status": "ok",
                 "version": env!("CARGO_PKG_VERSION"),
                 "component": { "version": component.contract, "sha256": component.sha256 },
             });
+            let lead = http.service.clock.lead() / 1000;
+            if lead.abs() > MOST_LEAD {
+                answer["clockAheadSeconds"] = lead.into();
+            }
             json_response(answer.to_string())
         }
         Err(cause) => {

@@ -12,6 +12,11 @@ pub type Timestamp = u64;
 pub trait Clock: Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// By how many milliseconds the machine's own clock is ahead of this one.
+    fn lead(&self) -> i64 {
+        0
+    }
 }
 
 /// The clock of the machine.

@@ -102,6 +102,11 @@ pub(super) fn describe(error: &Unreached) -> String {
     }
 }
 
+/// Whether the server has no room for another connection: of all, of this role or of this database.
+pub(super) fn is_full(error: &Unreached) -> bool {
+    matches!(error, Unreached::Refused(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
+}
+
 /// Whether a connection is no longer usable: the server closes it, or no longer accepts writes.
 pub(super) fn is_of_no_use(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_none_or(|refusal| {

@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
-use super::versions::{CHECK, FIRST, NEWEST, Place, Version, end_older};
+use super::versions::{FIRST, NEWEST, Place, Version, check, end_older};
 
 const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [Migration {
     sql: include_str!("migrations/0006_schema.sql"),
@@ -127,7 +127,7 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
             oldest: 0,
         });
     }
-    let messages = client.simple_query(CHECK).await;
+    let messages = client.simple_query(&check()).await;
     let messages = messages.map_err(|error| explain(&error))?;
     let version = Version::of(&messages).context("its version cannot be read")?;
     match version.refusal() {
@@ -138,7 +138,7 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
 
 /// The number of the version table, which distinguishes installations in one database.
 pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
-    let place = Place::of(&client.simple_query(CHECK).await?);
+    let place = Place::of(&client.simple_query(&check()).await?);
     Ok(place.context("its version cannot be read")?.installation)
 }
 

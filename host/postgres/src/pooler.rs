@@ -12,7 +12,6 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::failure::Unreached;
 use super::health::describe;
-use super::pool::MAX_CONNECTIONS;
 use super::target::Target;
 
 /// How often the check is tried: other clients of the pooler may take and return sessions meanwhile.
@@ -27,7 +26,7 @@ pub(super) async fn refuse_shared_sessions(target: &Target) -> anyhow::Result<()
             "of two connections only one was served within {} seconds: a pooler needs room for {} connections of \
              each host",
             target.connect_limit.as_secs(),
-            MAX_CONNECTIONS + 1
+            target.limits.connections + 1
         );
     };
     let shares = shares.map_err(|error| anyhow::anyhow!(describe(&Unreached::Refused(error))))?;
@@ -37,7 +36,7 @@ pub(super) async fn refuse_shared_sessions(target: &Target) -> anyhow::Result<()
          with pool_mode = transaction. Portico needs prepared statements and settings that last as long as a \
          connection: set pool_mode = session for this database, with room for {} connections of each host, or \
          connect to PostgreSQL itself",
-        MAX_CONNECTIONS + 1
+        target.limits.connections + 1
     );
     Ok(())
 }

@@ -19,6 +19,7 @@ const NEVER: Duration = Duration::from_secs(60 * 60);
 fn settings() -> AuditSettings {
     AuditSettings {
         window: NEVER,
+        settling: Duration::ZERO,
         ..AuditSettings::default()
     }
 }
@@ -44,6 +45,24 @@ fn rows_go_when_they_are_too_old() {
     assert_eq!(left.len(), 1, "{left:#?}");
     assert_eq!(left[0]["procedure"], "app.create");
     assert_ne!(left[0]["target"], app.as_str());
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_removes_nothing_within_an_hour() {
+    let host = Host::start(AuditSettings {
+        settling: AuditSettings::default().settling,
+        ..settings()
+    });
+    let session = administrator_of(&host.client);
+    let app = session.app("old");
+    let root = session.key_of(&session.user_id);
+    let prune = || host.runtime.block_on(host.service.audit.prune()).unwrap();
+    host.clock.advance(100 * DAY);
+    root.app("new");
+    prune();
+    // Nor when it is only the next time that it is ahead.
+    prune();
+    assert!(rows(&root).iter().any(|row| row["target"] == app.as_str()));
 }
 
 #[test]

@@ -259,3 +259,35 @@ fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     assert!(is_ready(&host.anonymous()));
     admin.app("another app");
 }
+
+#[test]
+#[ignore = "make test-all"]
+fn once_another_primary_is_reached_no_call_waits_for_the_one_before_it_nor_writes_to_it() {
+    let first = Postgresql::start();
+    first.create_database("home");
+    let second = first.start_standby();
+    let (lost, other) = (Proxy::start(&first), Proxy::start(&second));
+    let host = host(&format!("{}&connect_timeout=1", lost.url_of_both(&other, "home")));
+    let admin = administrator(&host);
+    let create = || {
+        thread::scope(|scope| {
+            let creating = || _ = send(&admin, &change(0, "app", "", "")).assert_status(200);
+            (0..10).for_each(|_| _ = scope.spawn(creating));
+        });
+    };
+    create();
+    lost.set_silent(true);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| admin.send_allowing_5xx("GET", "/api/apps", None));
+        second.promote();
+        wait_until("host that is ready", || is_ready(&host.anonymous()));
+        // Otherwise the time of the call would have run out.
+        let answer = waiting.join().expect("an answer");
+        assert_ne!(answer.status, 504, "{answer}");
+    });
+    // The former primary wakes up.
+    lost.set_silent(false);
+    create();
+    let apps = |server: &Postgresql| server.run("home", "SELECT count(*) FROM app");
+    assert_eq!([apps(&first), apps(&second)], ["10", "20"]);
+}

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
-use portico_model::time::MonotonicClock;
-use portico_postgres::PostgresStorage;
+use portico_model::time::{Clock, MonotonicClock, SystemClock};
+use portico_postgres::{Limits, PostgresStorage};
 use portico_server::data_dir::DataDir;
 use portico_sqlite::SqliteStorage;
 use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords};
 use tracing::warn;
 
-use super::settings::Settings;
+use super::settings::{Connections, Settings};
 
 pub enum Database {
     Sqlite(Arc<SqliteStorage>),
@@ -37,7 +37,11 @@ impl Database {
             let storage = SqliteStorage::open(&data.database())?;
             return Ok(Self::Sqlite(Arc::new(storage.with_apps_by_board(by_board))));
         };
-        let storage = PostgresStorage::open(url).await?;
+        let mut limits = Limits::default();
+        if let Some(Connections(count)) = settings.database_connections {
+            limits.connections = count;
+        }
+        let storage = PostgresStorage::open_with(url, limits).await?;
         if data.database().exists() {
             warn!(
                 "{} is not used: the database is {}",
@@ -60,6 +64,14 @@ impl Database {
         match self {
             Self::Sqlite(_) => Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default()))),
             Self::Postgres(storage) => storage.shared(),
+        }
+    }
+
+    /// The time that its hosts share: that of PostgreSQL's server, or that of the machine.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        match self {
+            Self::Sqlite(_) => Arc::new(SystemClock),
+            Self::Postgres(storage) => storage.clock(),
         }
     }
 

@@ -15,7 +15,7 @@ use portico_service::{
     throttle::Throttle,
 };
 use portico_storage::{
-    DashboardStorage, MemoryRecords, SharedRecords,
+    MemoryRecords, SharedRecords,
     memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
 };
@@ -62,14 +62,14 @@ impl Host {
             async { compiling.await.map_err(of_file) },
             Database::open(settings, &data),
         )?;
-        let (storage, shared) = (database.storage(), database.shared());
+        let (storage, shared, clock) = (database.storage(), database.shared(), database.clock());
         // Hosts on PostgreSQL have the indexes there.
         let folder = matches!(database, Database::Sqlite(_)).then(|| data.icons());
         let icons = IconSources::new(settings.icons.clone(), shared.clone(), folder);
         let imports = Imports {
             storage: storage.clone(),
             icons: Arc::new(icons),
-            clock: Arc::new(SystemClock),
+            clock: clock.clone(),
             random: Arc::new(SystemRandom),
         };
         let throttle = match settings.http.sign_in_throttle {
@@ -78,7 +78,17 @@ impl Host {
         };
         let service = async {
             let sandbox = Sandbox::of(compiled, imports)?;
-            service(storage, shared.clone(), sandbox, throttle, settings.audit.audit()).await
+            let parts = ServiceParts {
+                storage,
+                shared: shared.clone(),
+                sandbox,
+                clock,
+                secrets: Secrets::new(Arc::new(SystemRandom)),
+                call_time: CALL_TIME,
+                throttle,
+                audit: settings.audit.audit(),
+            };
+            Service::new(parts).await
         };
         let service = service.await.map_err(of_file)?;
         Ok(Self {
@@ -131,23 +141,6 @@ async fn in_memory(
     let compiled = Compiled::start(COMPILER, component, cache, Limits::default()).await?;
     let sandbox = Sandbox::of(compiled, imports)?;
     let shared = Arc::new(MemoryRecords::new(Arc::new(SystemClock)));
-    service(
-        storage,
-        shared,
-        sandbox,
-        Throttle::off(),
-        AuditSettings::default(),
-    )
-    .await
-}
-
-async fn service(
-    storage: Arc<dyn DashboardStorage>,
-    shared: Arc<dyn SharedRecords>,
-    sandbox: Sandbox,
-    throttle: Throttle,
-    audit: AuditSettings,
-) -> anyhow::Result<Arc<Service>> {
     let parts = ServiceParts {
         storage,
         shared,
@@ -155,8 +148,8 @@ async fn service(
         clock: Arc::new(SystemClock),
         secrets: Secrets::new(Arc::new(SystemRandom)),
         call_time: CALL_TIME,
-        throttle,
-        audit,
+        throttle: Throttle::off(),
+        audit: AuditSettings::default(),
     };
     Service::new(parts).await
 }

@@ -4,6 +4,7 @@ mod apply;
 mod apps;
 mod audit;
 mod backup;
+mod backups;
 mod call;
 mod compat;
 mod compile;

@@ -18,6 +18,7 @@ use tracing::{error, info, warn};
 
 use super::{
     apply::apply_at_start,
+    backups::BackupSettings,
     compat::CompatSettings,
     document::{Document, unknown_keys},
     front::{FrontSettings, Switch},
@@ -68,6 +69,8 @@ pub struct Serve {
     oidc: OidcArgs,
     #[command(flatten)]
     compat: CompatSettings,
+    #[command(flatten)]
+    backup: BackupSettings,
 }
 
 impl Serve {
@@ -78,6 +81,7 @@ impl Serve {
         settings.oidc = self.oidc.over(&settings.oidc);
         self.icons.put_into(&mut settings.icons);
         settings.compat = self.compat.over(&settings.compat);
+        settings.backup = self.backup.over(&settings.backup);
         let settings = settings.with(self.host)?;
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
@@ -125,6 +129,9 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         document,
     } = start;
     let host = Host::open(&settings).await?;
+    let backups = settings
+        .backup
+        .backups(&host.data, settings.database.as_deref())?;
     if let Some(document) = document {
         document.complain_of_unknown_keys();
         apply_at_start(&host, &document).await?;
@@ -229,7 +236,14 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
             Err(damage) => damage,
         }
     };
+    let backups = async {
+        match backups {
+            Some(backups) => backups.run().await,
+            None => std::future::pending().await,
+        }
+    };
     let damage = tokio::select! {
+        () = backups => None,
         () = http::serve(listener, site, &limits, async { drop(stopped.await) }) => None,
         () = signals => None,
         damage = damage => Some(damage),
