@@ -4,10 +4,7 @@ use axum::{
     extract::{Extension, State},
     response::Response,
 };
-use portico_model::{
-    error::{Code, Error},
-    time::Clock as _,
-};
+use portico_model::error::{Code, Error};
 use portico_service::{
     identity::Identity,
     service::report,

@@ -327,7 +327,7 @@ mod tests {
         }
 
         fn size_hint(&self) -> SizeHint {
-            self.0.clone()
+            self.0
         }
     }
 

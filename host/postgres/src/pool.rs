@@ -21,7 +21,8 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::connection::{Connection, Unreached};
+use super::connection::Connection;
+use super::failure::Unreached;
 use super::health::{Health, describe, is_full};
 use super::target::Target;
 

@@ -101,6 +101,9 @@ fn a_service_that_compiles_stops_when_it_is_told_to() {
     let since = server.log().len();
     server.hang_up();
     server.wait_for_log(since, "compiling the component");
-    server.anonymous().get("/api/health/ready").assert_status(200);
+    server
+        .anonymous()
+        .send("GET", "/api/health/ready", None)
+        .assert_status(200);
     assert!(server.stop().status.success());
 }
