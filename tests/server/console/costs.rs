@@ -32,7 +32,7 @@ fn times_of(server: &Portico, name: &str) -> [Duration; 2] {
     times
 }
 
-/// Asserts that work is done on the second runtime: it takes some processor time there, and much less elsewhere.
+/// Asserts that work is done on the second runtime: it takes more processor time there than elsewhere.
 #[track_caller]
 fn assert_on_second(server: &Portico, what: &str, mut work: impl FnMut()) {
     let before = times_of(server, SECOND);
@@ -49,10 +49,7 @@ fn assert_on_second(server: &Portico, what: &str, mut work: impl FnMut()) {
     }
     let [second, others] = spent();
     println!("{what}: {second:?} there, {others:?} elsewhere");
-    assert!(
-        second > 2 * others,
-        "{what}: {second:?} there, {others:?} elsewhere"
-    );
+    assert!(second > others, "{what}: {second:?} there, {others:?} elsewhere");
 }
 
 #[test]
