@@ -5,7 +5,7 @@
 
 use std::{
     io::{self, Read as _, Write as _},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     thread,
     time::Duration,
 };
@@ -98,7 +98,7 @@ impl Process {
         Ok(code)
     }
 
-    fn wait(&mut self, is_unwanted: &dyn Fn() -> bool) -> anyhow::Result<std::process::ExitStatus> {
+    fn wait(&mut self, is_unwanted: &dyn Fn() -> bool) -> anyhow::Result<ExitStatus> {
         loop {
             if let Some(status) = self.0.try_wait()? {
                 return Ok(status);

@@ -1,6 +1,6 @@
 //! One instance of the component, and the permit that it runs with.
 
-use std::{mem::take, sync::Arc};
+use std::sync::Arc;
 
 use portico_model::{
     self as model,
@@ -58,23 +58,26 @@ impl Instance {
         permit: OwnedSemaphorePermit,
         state: State,
     ) -> Result<Self, Error> {
-        let transfer = state.share.transfer();
         let mut store = Store::new(&prepared.engine, state);
         store.limiter_async(|state| state);
         store.call_hook(|mut store, hook| {
+            let state = store.data_mut();
             match hook {
-                CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
-                CallHook::ReturningFromHost => store.data_mut().check_writing(),
-                CallHook::CallingWasm => store.data().budget.meter.enter(),
-                CallHook::ReturningFromWasm => store.data().budget.meter.leave(),
-            }
-            if hook.entering_host() && take(&mut store.data_mut().has_grown) {
-                let transfer = store.data().share.transfer();
-                store.set_hostcall_fuel(transfer);
+                CallHook::CallingHost => {
+                    state.budget.count_host_call()?;
+                    let arguments = state.share.transfer().min(state.limits.arguments);
+                    store.set_hostcall_fuel(arguments);
+                }
+                CallHook::ReturningFromHost => state.check_writing(),
+                CallHook::CallingWasm => state.budget.meter.enter(),
+                CallHook::ReturningFromWasm => {
+                    state.budget.meter.leave();
+                    let answer = state.share.transfer();
+                    store.set_hostcall_fuel(answer);
+                }
             }
             Ok(())
         });
-        store.set_hostcall_fuel(transfer);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|store| {
             let budget = &store.data().budget;

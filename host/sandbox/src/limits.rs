@@ -52,9 +52,11 @@ pub struct Limits {
     pub medium_calls: u32,
     /// Concurrent calls that need more memory than a medium call; more wait. Default: 3.
     pub large_calls: u32,
-    /// How much the component may pass to the host in one call of an import, and in an answer. For a call with less
-    /// memory: twice the memory that its size allows. Default: 256 MiB.
+    /// How much the component may pass to the host in an answer. For a call with less memory: twice the memory that its
+    /// size allows. Default: 256 MiB.
     pub transfer: usize,
+    /// The same for one call of an import. Default: 96 MiB, which 1,000 apps with the largest texts may have.
+    pub arguments: usize,
     /// An answer without a list, as JSON; the texts of a refusal; a message for the log. Default: 4 MiB.
     pub record: usize,
     /// How often one call may call its host. Default: 20,000.
@@ -97,6 +99,7 @@ impl Default for Limits {
             medium_calls: 16.max(2 * cores),
             large_calls: 3,
             transfer: 256 << 20,
+            arguments: 96 << 20,
             record: 4 << 20,
             // The most that an honest call needs is 6,000: a user in 1,000 groups, tried six times.
             host_calls: 20_000,

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, fs, future::poll_fn, io, process::Command, task::Poll, time::Duration};
 
 use portico_sandbox::{COMPONENT, Compiled, Compiler, Limits};
-use portico_tests::{Builder, binary, wait_until};
+use portico_tests::{Builder, Client as _, binary, wait_until};
 
 use super::crafted::{MEMORY, component};
 
@@ -19,10 +19,10 @@ fn compiler() -> io::Result<Command> {
 /// A component of 100 kB whose compilation takes minutes: one function with many nested loops and many variables, which
 /// change in all of them.
 fn slow() -> Vec<u8> {
-    const VARIABLES: usize = 2000;
+    const VARIABLES: usize = 1500;
     const LOOPS: usize = 2000;
     let mut text = format!("{MEMORY} (func $slow (local {})", "i64 ".repeat(VARIABLES));
-    text.push_str(&"(loop ".repeat(LOOPS));
+    text.push_str(&" loop".repeat(LOOPS));
     for variable in 0..VARIABLES {
         let next = (variable + 1) % VARIABLES;
         write!(
@@ -33,7 +33,7 @@ fn slow() -> Vec<u8> {
     }
     for number in 0..LOOPS {
         let variable = number % VARIABLES;
-        write!(text, "(br_if 0 (i32.wrap_i64 (local.get {variable}))))").unwrap();
+        write!(text, "(br_if 0 (i32.wrap_i64 (local.get {variable}))) end ").unwrap();
     }
     text.push(')');
     component(&text, "unreachable")
@@ -83,10 +83,7 @@ async fn what_is_compiled_apart_runs_and_what_cannot_be_compiled_is_refused_in_w
     compile(COMPONENT.to_vec(), time).await.expect("it fits");
     let foreign = component(MEMORY, "(drop (ref.i31 (i32.const 1))) unreachable");
     let error = compile(foreign, time).await.err().expect("it is refused");
-    let message = format!("{error:#}");
-    for words in ["cannot be compiled", "gc"] {
-        assert!(message.contains(words), "{message}");
-    }
+    assert!(format!("{error:#}").contains("cannot be compiled"), "{error:#}");
 }
 
 /// While it loads another component.

@@ -43,7 +43,8 @@ async fn what_a_component_passes_to_its_host_is_bounded() {
     for (misbehaviour, words) in [
         ("icons:1001:1", list),
         ("icons:1:257", name),
-        ("icons:3500:65536", list),
+        ("icons:1100:65536", list),
+        ("icons:3500:65536", "too much data"),
         ("ids:1001", list),
         ("insert:1001", list),
     ] {
@@ -56,6 +57,10 @@ async fn what_a_component_passes_to_its_host_is_bounded() {
     }
 }
 
+fn time_of_thread() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap()
+}
+
 /// Icons that take a while of processor time for each call, on the thread of the call.
 struct LaboriousIcons(AtomicU32);
 
@@ -63,9 +68,8 @@ struct LaboriousIcons(AtomicU32);
 impl Icons for LaboriousIcons {
     async fn find(&self, names: &[String]) -> Vec<Option<String>> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        let time = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
-        let began = time();
-        while time() - began < Duration::from_millis(20) {}
+        let began = time_of_thread();
+        while time_of_thread() - began < Duration::from_millis(20) {}
         vec![None; names.len()]
     }
 
@@ -91,6 +95,21 @@ async fn what_the_host_does_for_a_call_counts_as_its_processor_time() {
     // Each of them takes at least 20 ms.
     let lookups = icons.0.load(Ordering::SeqCst);
     assert!((1..=10).contains(&lookups), "{lookups}");
+}
+
+/// One instruction copies for longer than a tick.
+#[tokio::test]
+async fn copying_memory_counts_for_as_long_as_it_takes() {
+    let time = Duration::from_secs(1);
+    let sandbox = hostile(Limits {
+        time,
+        ..Limits::default()
+    });
+    let began = time_of_thread();
+    let error = ask(&sandbox, "copy").await.unwrap_err();
+    let used = time_of_thread() - began;
+    assert!(error.message.contains("processor time"), "{error}");
+    assert!(used < 2 * time, "{used:?}");
 }
 
 #[tokio::test]
