@@ -111,6 +111,8 @@ fn queries_use_get_and_mutations_use_post() {
     wrong("GET", "app.create", "POST");
     wrong("PUT", "app.create", "POST");
     wrong("DELETE", "app.delete", "POST");
+    wrong("POST", "app.all,app.all?batch=1", "GET");
+    wrong("GET", "app.create,app.delete?batch=1", "POST");
     // It also comes before the content type.
     for method in ["POST", "PUT", "TRACE", "OPTIONS"] {
         let answer = server.anonymous().send(method, "/api/trpc/app.all", &[], None);
@@ -258,13 +260,15 @@ fn a_fault_of_the_whole_batch_is_one_error() {
         (207, json!(-32001))
     );
     // 256 calls are the most.
-    let names = |count: usize| vec!["app.all"; count].join(",");
-    admin
-        .get(&format!("/api/trpc/{}?batch=1", names(256)))
-        .assert_status(200);
-    admin
-        .get(&format!("/api/trpc/{}?batch=1", names(257)))
-        .assert_refused(400, "BAD_REQUEST");
+    let most = vec!["app.all"; 256].join(",");
+    admin.get(&format!("/api/trpc/{most}?batch=1")).assert_status(200);
+    let more = vec!["app.create"; 257].join(",");
+    let app = json!({"name": "Another", "iconUrl": "/icon.svg"});
+    let inputs: serde_json::Map<_, _> = (0..257).map(|call| (call.to_string(), app.clone())).collect();
+    let refused = admin.post(&format!("/api/trpc/{more}?batch=1"), &inputs.into());
+    let message = refused.assert_refused(400, "BAD_REQUEST").error()["message"].to_string();
+    assert!(message.contains("256"), "{message}");
+    assert_eq!(admin.app_names(), ["An app"], "none of them ran");
 }
 
 /// There are more of them, and more calls in each, than there are connections to read with.

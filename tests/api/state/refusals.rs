@@ -1,6 +1,6 @@
 //! Documents that are refused write nothing.
 
-use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
+use portico_tests::{Client, Fixtures, Portico, administrator};
 use serde_json::{Value, json};
 
 use super::{export, places};
@@ -165,18 +165,4 @@ fn lists_are_bounded() {
             .contains("1000000"),
         "{answer}"
     );
-}
-
-#[test]
-fn a_user_without_the_permission_admin_neither_applies_nor_exports() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let alice = admin.user_with("alice", "app-full-all");
-    alice
-        .mutate("state.apply", &right())
-        .assert_refused(403, "FORBIDDEN");
-    alice
-        .query("state.export", &NO_INPUT)
-        .assert_refused(403, "FORBIDDEN");
-    assert!(admin.app_names().is_empty(), "something was written");
 }
