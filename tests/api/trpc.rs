@@ -83,9 +83,15 @@ fn queries_use_get_and_mutations_use_post() {
         let answer = server
             .anonymous()
             .send(method, &format!("/api/trpc/{procedure}"), &kind, body);
-        answer.assert_refused(405, "METHOD_NOT_SUPPORTED");
-        assert_eq!(answer.json()["error"]["code"], -32005);
-        assert_eq!(answer.header("allow"), Some(allow), "{answer}");
+        // A batch, which calls two procedures here, answers a list.
+        let json = answer.json();
+        let error = json.get(0).unwrap_or(&json)["error"].clone();
+        assert_eq!(error["code"], -32005, "{answer}");
+        assert_eq!(
+            (answer.status, answer.header("allow")),
+            (405, Some(allow)),
+            "{answer}"
+        );
     };
     wrong("POST", "app.all", "GET");
     wrong("GET", "app.create", "POST");
