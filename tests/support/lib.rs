@@ -37,7 +37,7 @@ pub use answer::{Answer, keys};
 pub use background::free_port;
 pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, agent, trpc_query_path};
 pub use clock::TestClock;
-pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
+pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of, names};
 pub use haproxy::Haproxy;
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
 pub use pgbouncer::Pgbouncer;

@@ -89,24 +89,19 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
 }
 
 #[test]
-fn applying_an_export_changes_nothing() {
+fn an_export_uses_plain_names_where_they_are_unambiguous_and_applied_changes_nothing() {
     let server = Portico::start();
     let admin = fill(&server);
     let state = export(&admin);
+    let all = 2 + 7 + 3 + 1 + 2;
     let report = apply(&admin, &state);
     assert_nothing_changed(&report);
-    assert_eq!(named(&report, "unchanged").len(), 2 + 7 + 3 + 1 + 2);
+    assert_eq!(named(&report, "unchanged").len(), all);
     let mut pruned = state.clone();
     pruned["prune"] = true.into();
     assert_nothing_changed(&apply(&admin, &pruned));
     assert_eq!(export(&admin), state);
-}
 
-#[test]
-fn an_export_uses_plain_names_where_they_are_unambiguous() {
-    let server = Portico::start();
-    let admin = fill(&server);
-    let state = export(&admin);
     let ids: Vec<_> = state["apps"]
         .as_array()
         .expect("a list")
@@ -141,14 +136,8 @@ fn an_export_uses_plain_names_where_they_are_unambiguous() {
         state["boards"][1]["sharedWith"],
         json!({"users": [], "groups": []})
     );
-}
 
-#[test]
-fn an_export_applied_to_an_empty_dashboard_gives_an_equal_export() {
-    let server = Portico::start();
-    let admin = fill(&server);
-    let state = export(&admin);
-
+    // Applied to an empty dashboard it gives an equal export.
     // No administrator exists there yet: the operator applies it, on the machine itself.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let call = |arguments: &[&str], input: &str| {
@@ -162,7 +151,7 @@ fn an_export_applied_to_an_empty_dashboard_gives_an_equal_export() {
         serde_json::from_str::<Value>(&text).expect("JSON")
     };
     let report = call(&["state.apply", "-"], &state.to_string());
-    assert_eq!(named(&report, "created").len(), 2 + 7 + 3 + 1 + 2);
+    assert_eq!(named(&report, "created").len(), all);
     assert_eq!(call(&["state.export"], ""), state);
     assert_nothing_changed(&call(&["state.apply", "-"], &state.to_string()));
 }

@@ -4,7 +4,6 @@ mod audit;
 mod cascades;
 mod copies;
 mod dashboard;
-mod disabled;
 mod isolation;
 mod limits;
 mod names;
@@ -22,7 +21,6 @@ mod sqlite_cancellation;
 mod sqlite_files;
 mod sqlite_restores;
 mod store;
-mod views;
 
 /// Runs each case on each driver. A case that is not listed here is unused code, which the compiler
 /// reports.
@@ -80,9 +78,8 @@ on_every_driver! {
     }
     records {
         the_subject_of_a_user_is_that_of_the_provider
-        a_new_password_ends_the_users_other_sessions
-        rehashing_a_password_ends_no_session
         what_was_refused_cannot_be_committed
+        a_user_of_the_same_id_as_a_deleted_one_is_not_disabled
         a_reference_to_nothing_is_refused
     }
     dashboard {
@@ -117,15 +114,7 @@ on_every_driver! {
         grant_admin_uses_the_group_admins
         groups_show_permissions_and_members_in_order
     }
-    views {
-        callers_see_the_apps_on_the_boards_that_they_may_view
-    }
-    disabled {
-        disabling_a_user_ends_their_credentials_and_nothing_else
-        a_user_of_the_same_id_as_a_deleted_one_is_not_disabled
-    }
     limits {
-        a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_not
         a_list_with_too_much_text_is_refused_before_a_record_is_read
         an_answer_may_have_exactly_as_much_text_as_the_contract_says
         an_id_of_an_app_is_used_once
