@@ -23,8 +23,8 @@ pub fn check(users: &[WantedUser]) -> Result<(), Error> {
 
 /// Checks a password and hashes it.
 pub fn hash(password: &str) -> Result<String, Error> {
-    validate::field("password", validate::password::password(password))?;
-    Ok(password::hash(password))
+    let password = validate::field("password", validate::password::password(password))?;
+    Ok(password::hash(&password))
 }
 
 /// Creates or changes these users.
@@ -60,7 +60,7 @@ impl Secrets {
                 "must be absent: an external provider vouches for this user",
             )),
             (_, Some(Secret::Password(password)), Self::AsStated) => {
-                validate::password::password(password).map(|()| None)
+                validate::password::password(password).map(|_| None)
             }
             (_, Some(Secret::Password(_)), Self::Hashed) => Err(String::from("must be hashed first")),
             (_, Some(Secret::Hash(hash)), _) => Ok(Some(hash.clone())),
