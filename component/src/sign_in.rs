@@ -36,8 +36,7 @@ impl contract::Guest for Plugin {
 
 /// Every failure returns the same error after the same work.
 fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn, Error> {
-    // A name or a password that is too long for any user is neither looked up nor hashed, so that long inputs cost
-    // nothing. A dashboard may have names that are too short for new users.
+    // A name that is too long for any user is not looked up. A dashboard may have names that are too short for new users.
     let name = names::key_to_find(username.trim(), USERNAME_MAX)
         .and_then(|key| text::line(&key, 1..=USERNAME_MAX).ok());
     let account = match name {
@@ -45,7 +44,7 @@ fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn
             let key = account_key(Provider::Credentials, &name);
             transaction::lookup(context, |transaction| Ok(transaction.get_account(&key)?))?
         }
-        _ => None,
+        None => None,
     };
     let hash = account
         .as_ref()
@@ -137,7 +136,9 @@ impl Person {
                 .email
                 .and_then(|email| validate::email::email(&email).ok()),
             email_verified: identity.email_verified,
-            image: identity.image.and_then(|picture| image::external(&picture).ok()),
+            image: identity
+                .image
+                .and_then(|picture| image::new(&image::external(&picture).ok()?).ok()),
         })
     }
 
