@@ -172,7 +172,10 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
 
 fn checked_name(input: &Create) -> Result<Option<String>, Error> {
     let mut fields = Fields::default();
-    let name = input.name.as_ref().map(|name| fields.label("name", name, 64));
+    let name = input.name.as_ref().map(|name| {
+        fields.keeps_direction("name", name, None);
+        fields.label("name", name, 64)
+    });
     fields.check()?;
     Ok(name)
 }

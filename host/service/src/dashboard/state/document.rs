@@ -96,7 +96,10 @@ const APP: Shape = Named(
                  where it is an image. Absent: as it was; for a new app an icon that fits the name.",
         ),
         optional("href", apps::HREF)
-            .about("Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed."),
+            .about(
+                "Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed. One without its \
+                 scheme (`nas:5000`) is taken, and named in `warnings`.",
+            ),
         optional("pingUrl", apps::PING_URL).about(
             "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed.",
         ),
