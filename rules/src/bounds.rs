@@ -21,12 +21,16 @@ pub const LINK: RangeInclusive<usize> = 0..=8192;
 pub const GIVEN_ID: RangeInclusive<usize> = 1..=128;
 /// The length of a username, which is its own name-key.
 pub const USERNAME: RangeInclusive<usize> = 3..=255;
-/// The length of a password: long enough, and short enough to hash quickly.
+/// The length of a new password in NFC: long enough, and short enough to hash quickly.
 pub const PASSWORD: RangeInclusive<usize> = 8..=255;
 /// The length of an email address.
 pub const EMAIL: RangeInclusive<usize> = 1..=254;
 /// The length of a profile image: about 256 KiB in base64.
 pub const IMAGE: RangeInclusive<usize> = 0..=350_000;
+/// The most pixels of a side of a profile image. A small file can describe a picture that no browser can draw.
+pub const IMAGE_SIDE: u32 = 8192;
+/// The most pixels of a profile image.
+pub const IMAGE_PIXELS: u64 = 40_000_000;
 /// How many results a search returns.
 pub const LIMIT: RangeInclusive<u32> = 1..=100;
 /// How many records a page has.

@@ -120,6 +120,61 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
     assert_eq!(admin.mutate("app.create", &app).data()["name"], family);
 }
 
+#[test]
+fn new_names_and_descriptions_keep_the_direction_of_the_text_around_them() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let said = |answer: &Answer, field: &str| {
+        let text = answer.assert_bad_field(field).text();
+        assert!(text.contains("found U+202E"), "{text}");
+    };
+    let changing = "a\u{202e}b";
+    let engine = |name: &str, description: &str| {
+        json!({"name": name, "short": "w", "urlTemplate": "https://x.example/%s", "iconUrl": "/w.svg",
+            "description": description})
+    };
+    for (procedure, input, field) in [
+        (
+            "app.create",
+            json!({"name": changing, "iconUrl": "/a.svg"}),
+            "name",
+        ),
+        (
+            "app.create",
+            json!({"name": "a", "iconUrl": "/a.svg", "description": changing}),
+            "description",
+        ),
+        ("group.createGroup", json!({"name": changing}), "name"),
+        (
+            "board.create",
+            json!({"name": changing, "isPublic": false, "items": []}),
+            "name",
+        ),
+        ("searchEngine.create", engine(changing, ""), "name"),
+        ("searchEngine.create", engine("Wiki", changing), "description"),
+        ("apiKeys.create", json!({"name": changing}), "name"),
+    ] {
+        said(&admin.mutate(procedure, &input), field);
+    }
+    let app = json!({"name": "a", "iconUrl": "/a.svg", "description": changing});
+    said(&admin.post("/api/apps", &app), "description");
+    // Hebrew and Arabic need the marks.
+    let marked = "מדיה\u{200f} (NAS)\u{200e}";
+    let app = json!({"name": marked, "iconUrl": "/a.svg"});
+    assert_eq!(admin.mutate("app.create", &app).data()["name"], marked);
+}
+
+#[test]
+fn a_link_without_its_scheme_is_refused_with_the_one_that_was_meant() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = json!({"name": "NAS", "iconUrl": "/nas.svg", "href": "nas:5000"});
+    for answer in [admin.mutate("app.create", &app), admin.post("/api/apps", &app)] {
+        let text = answer.assert_bad_field("href").text();
+        assert!(text.contains("did you mean http://nas:5000?"), "{text}");
+    }
+}
+
 /// How it is found is tested in `host/service/src/json.rs`.
 #[test]
 fn a_key_that_is_there_twice_is_refused_by_its_name() {

@@ -75,6 +75,38 @@ fn a_password_is_changed_with_the_previous_one_or_by_an_administrator() {
 }
 
 #[test]
+fn a_picture_does_not_say_where_it_was_taken() {
+    /// A JPEG of one pixel with its orientation and a latitude, and with its orientation alone.
+    const TAKEN: &str = "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD/4QBARXhpZgAATU0AKgAAAAgAAgESAAMAAAABAAYAAIglAAQAAAABAAAAJgAAAAAAAQABAAIAAAACTgAAAAAAAAD/wAALCAABAAEBAREA/9oACAEBAAA/AAD/2Q==";
+    const KEPT: &str = "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD/4QAiRXhpZgAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAD/wAALCAABAAEBAREA/9oACAEBAAA/AAD/2Q==";
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let alice = admin.user("alice");
+    let input = json!({"userId": admin.user_id, "image": TAKEN});
+    admin.mutate("user.setProfileImage", &input).assert_done();
+    admin
+        .put(
+            "/api/users/profileImage",
+            &json!({"userId": alice.id, "image": TAKEN}),
+        )
+        .assert_status(200);
+    let users = alice.query("user.selectable", &Value::Null).data();
+    let images = users
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|user| &user["image"]);
+    assert_eq!(images.collect::<Vec<_>>(), [KEPT, KEPT]);
+    let huge = "data:image/gif;base64,R0lGODlh/////wAAADs=";
+    alice
+        .mutate(
+            "user.setProfileImage",
+            &json!({"userId": alice.id, "image": huge}),
+        )
+        .assert_bad_field("image");
+}
+
+#[test]
 fn preferences_are_kept() {
     let server = Portico::start();
     let admin = administrator(&server);

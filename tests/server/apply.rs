@@ -292,10 +292,11 @@ fn an_exported_file_is_replaced_as_a_whole_or_stays_as_it_was() {
 fn texts_of_a_document_never_reach_the_terminal_as_commands() {
     let home = Home::new();
     home.apply(&["home.yaml"]).succeeded();
-    // Letters from right to left; and, where the rules allow any text, colours by escape and C1 sequences.
-    let allowed = "a \u{202e}b \u{2066}c";
-    let odd = &format!("\u{1b}[31m \u{9b}31m {allowed}");
-    let is_plain = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}']);
+    // Marks of a direction; and, where the rules allow any text, letters from right to left, and colours by escape and C1
+    // sequences.
+    let allowed = "a \u{200f}b \u{61c}c";
+    let odd = "\u{1b}[31m \u{9b}31m a \u{202e}b";
+    let is_plain = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{200f}', '\u{61c}']);
     let document = json!({"apps": [{"id": "nas", "name": "Storage", "description": allowed, (odd): 1}]});
     home.write("odd.json", &document.to_string());
     let said = home.apply(&["odd.json"]);
@@ -304,7 +305,7 @@ fn texts_of_a_document_never_reach_the_terminal_as_commands() {
         &said.stderr,
         &["nothing reads these keys", "\\u{1b}[31m \\u{9b}31m a \\u{202e}b"],
     );
-    assert_says(&said.succeeded(), &["~ app Storage", "a \\u{202e}b \\u{2066}c"]);
+    assert_says(&said.succeeded(), &["~ app Storage", "a \\u{200f}b \\u{61c}c"]);
 
     // In output for programs it is escaped, with the same meaning.
     let called = home

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
+use askama::filters::{Escaper as _, Html};
 use axum::{
     extract::{FromRequestParts, Request, State},
     http::{Method, StatusCode, header, request::Parts},
@@ -218,6 +219,11 @@ impl Visit {
         texts::fill(text, &[&value])
     }
 
+    /// A sentence with a name in its place.
+    pub fn named<'a>(&self, text: &'a str, name: &'a str) -> Sentence<'a> {
+        Sentence { text, name }
+    }
+
     /// A text for a number of things.
     pub fn count(&self, text: &str, number: &usize) -> String {
         texts::count(text, *number)
@@ -296,6 +302,27 @@ impl Visit {
         self.user.as_ref().is_some_and(User::manages_apps)
     }
 }
+
+/// A sentence with a name, which is isolated: one that is written in the other direction does not turn the words around
+/// it.
+pub(crate) struct Sentence<'a> {
+    text: &'a str,
+    name: &'a str,
+}
+
+impl std::fmt::Display for Sentence<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (before, after) = self.text.split_once("{}").unwrap_or((self.text, ""));
+        Html.write_escaped_str(&mut *formatter, before)?;
+        formatter.write_str("<bdi>")?;
+        Html.write_escaped_str(&mut *formatter, self.name)?;
+        formatter.write_str("</bdi>")?;
+        Html.write_escaped_str(formatter, after)
+    }
+}
+
+/// It escapes its texts.
+impl askama::filters::HtmlSafe for Sentence<'_> {}
 
 /// A drawing, which says only what a word next to it also says.
 pub(crate) struct Glyph(&'static str);
@@ -475,4 +502,22 @@ fn sign_in_path(visit: &Visit, method: &Method) -> String {
     let here = if *method == Method::GET { &visit.here } else { "/" };
     let next = utf8_percent_encode(here, NON_ALPHANUMERIC);
     format!("/sign-in?next={next}&note=session-ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_a_sentence_is_isolated_and_escaped() {
+        let sentence = |name| Sentence {
+            text: "Delete “{}”?",
+            name,
+        };
+        assert_eq!(sentence("מדיה").to_string(), "Delete “<bdi>מדיה</bdi>”?");
+        assert_eq!(
+            sentence("<b>{}").to_string(),
+            "Delete “<bdi>&#60;b&#62;{}</bdi>”?"
+        );
+    }
 }

@@ -138,7 +138,7 @@ pub(super) static ROWS: &[Row] = &[
         .refuses(&[Code::NotFound]),
 ];
 
-/// Checks the name of a board, and trims it.
+/// Checks the name of a board, and trims it. The caller checks a new one with [`Fields::keeps_direction`].
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
     fields.label("name", name, bounds::LABEL)
 }
@@ -215,6 +215,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let input: NewBoard = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
+    fields.keeps_direction("name", &name, None);
     check_items(&mut fields, &input.items, apps_of);
     fields.check()?;
 
@@ -249,6 +250,9 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.get_board(&id).await?;
     let present = present.ok_or_else(|| Error::not_found("Board"))?.board;
+    let mut fields = Fields::default();
+    fields.keeps_direction("name", &name, Some(&present.name));
+    fields.check()?;
     let board = Board {
         board: BoardSummary {
             name,

@@ -182,6 +182,9 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
         return Err(changed());
     }
     if !is_own || input.is_public.is_some() || input.items.is_some() {
+        let mut fields = Fields::default();
+        fields.keeps_direction("name", &name, Some(&board.board.name));
+        fields.check()?;
         board.board.name = name;
         board.board.is_public = input.is_public.unwrap_or(board.board.is_public);
         board.items = input.items.unwrap_or(board.items);

@@ -102,7 +102,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 
-/// Checks the name of a group, and trims it.
+/// Checks the name of a group, and trims it. The caller checks a new one with [`Fields::keeps_direction`].
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
     fields.label("name", name, bounds::LABEL)
 }
@@ -123,6 +123,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
+    fields.keeps_direction("name", &name, None);
     fields.check()?;
 
     let id = call.resources.new_id();
@@ -145,7 +146,13 @@ async fn rename(mut call: Call) -> Result<Output, Error> {
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
     let holder = transaction.find_group(&name_key).await?;
-    let is_free = holder.is_none_or(|holder| holder == input.group_id);
+    let is_own = holder.as_ref() == Some(&input.group_id);
+    let is_free = is_own || holder.is_none();
+    if !is_own {
+        let mut fields = Fields::default();
+        fields.keeps_direction("name", &name, None);
+        fields.check()?;
+    }
     let renamed = is_free
         && transaction
             .update_group(&input.group_id, &name, &name_key)

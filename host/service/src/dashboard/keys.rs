@@ -171,8 +171,10 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
 
 fn checked_name(input: &NewKey) -> Result<Option<String>, Error> {
     let mut fields = Fields::default();
-    let name = input.name.as_ref();
-    let name = name.map(|name| fields.label("name", name, bounds::LABEL));
+    let name = input.name.as_ref().map(|name| {
+        fields.keeps_direction("name", name, None);
+        fields.label("name", name, bounds::LABEL)
+    });
     fields.check()?;
     Ok(name)
 }

@@ -100,7 +100,8 @@ pub(super) static ROWS: &[Row] = &[
         .refuses(&[Code::NotFound]),
 ];
 
-/// Checks a search engine and trims its texts. The caller checks a new icon with [`icons::problem`].
+/// Checks a search engine and trims its texts. The caller checks a new icon with [`icons::problem`], and other new texts
+/// with [`keeps_direction`].
 pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
         id: engine.id,
@@ -127,6 +128,14 @@ pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     engine
 }
 
+/// Refuses a new name or description that changes the direction of text.
+pub(super) fn keeps_direction(fields: &mut Fields, engine: &SearchEngine, present: Option<&SearchEngine>) {
+    fields.keeps_direction("name", &engine.name, present.map(|present| &*present.name));
+    let present = present.and_then(|present| present.description.as_deref());
+    let description = engine.description.as_deref().unwrap_or_default();
+    fields.keeps_direction("description", description, present);
+}
+
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     json(&transaction.list_search_engines().await?)
@@ -142,6 +151,9 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: NewEngine = call.input()?;
     let engine = checked(call.resources.new_id(), input)?;
+    let mut fields = Fields::default();
+    keeps_direction(&mut fields, &engine, None);
+    fields.check()?;
     let [name_key, short_key] = keys(&call, &engine).await?;
 
     let mut transaction = call.begin(Access::Write).await?;
@@ -160,7 +172,11 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.list_search_engines().await?;
-    found(present.iter().any(|one| one.id == engine.id), "Search engine")?;
+    let present = present.iter().find(|one| one.id == engine.id);
+    found(present.is_some(), "Search engine")?;
+    let mut fields = Fields::default();
+    keeps_direction(&mut fields, &engine, present);
+    fields.check()?;
     let updated = transaction
         .update_search_engine(&engine, &name_key, &short_key)
         .await?;

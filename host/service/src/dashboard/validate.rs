@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use portico_model::{PathSegment, error::Error};
-use portico_rules::bounds;
+use portico_rules::{bounds, direction};
 
 use crate::{
     issues::Issues,
@@ -69,6 +69,14 @@ impl Fields {
             );
         }
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Refuses characters that change the direction of text, except in the text that the record has already, because it
+    /// may be older than the rule.
+    pub fn keeps_direction(&mut self, field: &str, text: &str, present: Option<&str>) {
+        if let Some(problem) = direction::problem(text).filter(|_| present != Some(text)) {
+            self.refuse(field, problem);
+        }
     }
 
     /// Checks that a list has at most `most` entries.

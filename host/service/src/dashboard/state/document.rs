@@ -120,7 +120,10 @@ records! {
         ),
         #[serde(default)]
         href: TextChange = optional("href", apps::HREF)
-            .about("Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed."),
+            .about(
+                "Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed. One without its \
+                 scheme (`nas:5000`) is taken, and named in `warnings`."
+            ),
         #[serde(default)]
         ping_url: TextChange = optional("pingUrl", apps::PING_URL).about(
             "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed."

@@ -32,6 +32,15 @@ const CHANGED: Shape = List(&Shape::Named(
         &[required("changes", List(&CHANGE)).about("Every field that differs.")],
     )),
 ));
+const WARNINGS: Shape = List(&Shape::Named(
+    "StateWarning",
+    &Record(&[
+        ENTRY[0],
+        required("name", Text).about("The record's name."),
+        required("field", Text).about("Which field."),
+        required("message", Text).about("The rule that new records must keep."),
+    ]),
+));
 const CHANGE: Shape = Shape::Named(
     "FieldChange",
     &Record(&[
@@ -63,6 +72,9 @@ pub(super) const REPORT: Shape = Shape::Named(
         required("removed", ENTRIES).about("Records that were removed."),
         required("unchanged", ENTRIES).about("Records that the document names and that already matched it."),
         required("unnamed", UNNAMED).about("How many records the document does not name and did not change."),
+        optional("warnings", WARNINGS).about(
+            "Fields that were taken from the document though they break a rule: links without their scheme.",
+        ),
     ]),
 );
 
