@@ -10,7 +10,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_http::Elsewhere;
 use portico_rules::permissions::Permission;
+use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
 use serde::Deserialize;
 
 use crate::{
@@ -85,6 +87,9 @@ pub(crate) struct Visit {
     /// The note to show above the page, by the key `note` of the query.
     pub note: &'static str,
     pub console: Arc<Console>,
+    /// Where the page was opened, if it belongs to signing in and was not opened at the public URL.
+    pub elsewhere: Option<Elsewhere>,
+    sender: Sender,
     secret: FormSecret,
 }
 
@@ -113,6 +118,8 @@ impl Visit {
             here: here.to_owned(),
             note: t.note(note.text("note")),
             console: console.clone(),
+            elsewhere: None,
+            sender: sender(&parts.headers, console.public_url.as_ref()),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         })
     }
@@ -126,6 +133,8 @@ impl Visit {
             here: "/".into(),
             note: "",
             console: console.clone(),
+            elsewhere: None,
+            sender: Sender::Unknown,
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         }
     }
@@ -159,7 +168,7 @@ impl Visit {
             Some(_) => form::LARGEST,
             None => form::LARGEST_OF_STRANGERS,
         };
-        let form = Form::read(&parts, body, &self.secret, largest).await?;
+        let form = Form::read(&parts, body, &self.secret, &self.sender, largest).await?;
         if form.is_old() {
             // Those without a session have nothing to lose.
             self.user.as_ref().ok_or_else(form::stale)?;
@@ -381,14 +390,28 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 #[derive(Clone)]
 pub(crate) struct Passed;
 
+/// The pages on which people sign in. They work only at the public URL, because of its cookies.
+const SIGN_IN: [&str; 2] = ["/sign-in", "/register"];
+
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let is_compressed = accepts_gzip(&parts.headers);
     let method = parts.method.clone();
+    if !method.is_safe()
+        && let Some(site) = foreign_site(&parts.headers, console.public_url.as_ref())
+    {
+        return refuse_foreign(&console, &parts, &site);
+    }
+    let is_for_sign_in = method.is_safe() && SIGN_IN.contains(&parts.uri.path());
+    let elsewhere = is_for_sign_in.then(|| console.elsewhere(&parts)).flatten();
+    if let Some(mut redirect) = elsewhere.as_ref().and_then(Elsewhere::redirect) {
+        add_headers(&mut redirect);
+        return redirect;
+    }
     let (visit, mut response) = match Visit::of(&console, &parts).await {
         Ok(visit) => {
-            let visit = Arc::new(visit);
+            let visit = Arc::new(Visit { elsewhere, ..visit });
             parts.extensions.insert(Visitor(visit.clone()));
             let response = next.run(Request::from_parts(parts, body)).await;
             (visit, response)
@@ -417,6 +440,15 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
     } else {
         response
     }
+}
+
+/// The page of a refused form of another site. It sets no cookie: the browser did not send the ones that it has.
+fn refuse_foreign(console: &Arc<Console>, parts: &Parts, site: &ForeignSite) -> Response {
+    let error = site.refuse("Another site cannot send forms to this service");
+    let error = ApiError::new(StatusCode::FORBIDDEN, error.message);
+    let mut response = explain(&Visit::unknown(console, parts), &error, &parts.method);
+    add_headers(&mut response);
+    response
 }
 
 #[derive(Template)]
