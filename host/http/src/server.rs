@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::ConnectInfo};
+use futures_util::future::{Either, ready};
 use http_body_util::BodyExt;
 use hyper::{
     Request, Response,
@@ -28,8 +29,10 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 use crate::{
+    admission,
     bodies::{ReceivedBody, Sender},
     budget::{Budget, LeastRate, Owner},
+    middleware,
     settings::HttpLimits,
     socket::{self, Socket},
 };
@@ -158,7 +161,8 @@ async fn accept_until(
         let service = service_fn(move |request: Request<Incoming>| {
             let work = transfer.begin_work();
             let sender = Sender::new(peer.ip());
-            let mut request = request.map(|body| ReceivedBody::new(body, requests.clone(), sender.clone()));
+            let mut request = request
+                .map(|body| ReceivedBody::new(body, requests.clone(), sender.clone(), transfer.clone()));
             request.extensions_mut().insert(sender);
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(transfer.clone());
@@ -167,7 +171,10 @@ async fn accept_until(
             } else {
                 &pages
             };
-            let answer = router.call(request);
+            let answer = match admission::check_transfer(request.headers()) {
+                Ok(()) => Either::Left(router.call(request)),
+                Err(error) => Either::Right(ready(Ok(middleware::refuse(request.uri().path(), error)))),
+            };
             async move {
                 // The work ends with the body, which may be a stream.
                 let keep = move |body: Body| {
