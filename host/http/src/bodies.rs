@@ -21,7 +21,7 @@ use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 
 use portico_service::throttle::Source;
 
-use crate::budget::{Budget, Cut, FREE, Held, Owner, Reading, Transfer, Work};
+use crate::budget::{Budget, Cut, FREE, Held, Owner, Transfer, Work};
 
 /// Small texts are joined up to about this size, in bytes.
 const JOINED: usize = 64 << 10;
@@ -211,7 +211,6 @@ pub(crate) struct ReceivedBody {
     body: Incoming,
     budget: Arc<Budget>,
     sender: Sender,
-    connection: Arc<Transfer>,
     /// Counts it from the first read on.
     arriving: Option<Arriving>,
 }
@@ -221,29 +220,25 @@ struct Arriving {
     held: Held,
     cut: Cut,
     _work: Work,
-    /// Until all of it is there.
-    reading: Option<Reading>,
 }
 
 impl ReceivedBody {
-    pub fn new(body: Incoming, budget: Arc<Budget>, sender: Sender, connection: Arc<Transfer>) -> Self {
+    pub fn new(body: Incoming, budget: Arc<Budget>, sender: Sender) -> Self {
         Self {
             body,
             budget,
             sender,
-            connection,
             arriving: None,
         }
     }
 }
 
 impl Arriving {
-    fn begin(budget: &Arc<Budget>, owner: Owner, connection: &Arc<Transfer>) -> Self {
+    fn begin(budget: &Arc<Budget>, owner: Owner) -> Self {
         let (transfer, cut) = budget.open(owner);
         Self {
             held: transfer.hold(0),
             _work: transfer.begin_work(),
-            reading: Some(connection.begin_reading()),
             transfer,
             cut,
         }
@@ -262,10 +257,9 @@ impl hyper::body::Body for ReceivedBody {
             body,
             budget,
             sender,
-            connection,
             arriving,
         } = self.get_mut();
-        let arriving = arriving.get_or_insert_with(|| Arriving::begin(budget, sender.owner(), connection));
+        let arriving = arriving.get_or_insert_with(|| Arriving::begin(budget, sender.owner()));
         if arriving.cut.poll_unpin(context).is_ready() {
             return Poll::Ready(Some(Err(WasCut.into())));
         }
@@ -277,7 +271,7 @@ impl hyper::body::Body for ReceivedBody {
                 arriving.transfer.advance(bytes);
                 arriving.held.grow(bytes + AROUND_FRAME);
             }
-            Poll::Ready(_) => arriving.reading = None,
+            Poll::Ready(_) => {}
         }
         polled.map_err(Into::into)
     }

@@ -78,9 +78,7 @@ struct State {
     grace: Duration,
     /// The number of [`Work`]s.
     works: usize,
-    /// The number of [`Reading`]s.
-    readings: usize,
-    /// When the client ended its side of the connection, while the host worked for it.
+    /// When the client ended its side of the connection.
     ended: Option<Instant>,
     /// Dropped when the transfer is cut.
     _cut: oneshot::Sender<Infallible>,
@@ -113,9 +111,6 @@ pub(crate) struct Held {
 /// While this exists, the host works for the client, and does not wait for the client's next request.
 pub(crate) struct Work(Arc<Transfer>);
 
-/// While this exists, the host waits for the body of a request.
-pub(crate) struct Reading(Arc<Transfer>);
-
 impl Budget {
     pub fn new(most: usize, least_rate: LeastRate) -> Arc<Self> {
         Arc::new(Self {
@@ -141,7 +136,6 @@ impl Budget {
             waits_since: None,
             grace: self.least_rate.grace,
             works: 0,
-            readings: 0,
             ended: None,
             _cut: sender,
         };
@@ -317,23 +311,9 @@ impl Transfer {
         Work(self.clone())
     }
 
-    /// Begins to wait for the body of a request.
-    pub fn begin_reading(self: &Arc<Self>) -> Reading {
-        self.change(|state| state.readings += 1);
-        Reading(self.clone())
-    }
-
-    /// Notes that the client has ended its side of the connection. Returns whether the host still works for it and has
-    /// all that it needs.
-    pub fn is_owed_after_end(&self) -> bool {
-        let mut is_owed = false;
-        self.change(|state| {
-            is_owed = state.works > 0 && state.readings == 0;
-            if is_owed {
-                state.ended.get_or_insert_with(Instant::now);
-            }
-        });
-        is_owed
+    /// The client has ended its side of the connection.
+    pub fn end(&self) {
+        self.change(|state| state.ended = Some(Instant::now()));
     }
 
     pub fn is_cut(&self) -> bool {
@@ -371,12 +351,6 @@ impl Drop for Held {
     fn drop(&mut self) {
         let Transfer { budget, id } = &*self.transfer;
         budget.transfers().set_held(*id, |held| held - self.bytes);
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.0.change(|state| state.readings -= 1);
     }
 }
 
@@ -585,19 +559,17 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn a_client_that_sends_no_more_is_worked_for_as_long_as_it_may_still_be_there() {
         let budget = budget(1 << 20);
-        let [waits, reads, sends, idle] = [(); 4].map(|()| budget.open(Owner::default()));
-        let [waits, reads, sends, idle] = [&waits, &reads, &sends, &idle].map(|(transfer, _)| transfer);
-        let _works = [waits, reads, sends].map(|transfer| transfer.begin_work());
-        let reading = sends.begin_reading();
-        let owed = [waits, reads, sends, idle].map(|transfer| transfer.is_owed_after_end());
-        assert_eq!(owed, [true, true, false, false]);
+        let [waits, reads, is_there] = [(); 3].map(|()| budget.open(Owner::default()));
+        let [waits, reads, is_there] = [&waits, &reads, &is_there].map(|(transfer, _)| transfer);
+        let _works = [waits, reads, is_there].map(|transfer| transfer.begin_work());
+        waits.end();
+        reads.end();
         budget.pass(Duration::from_secs(9));
         reads.advance(1);
         budget.pass(Duration::from_secs(1));
-        assert_eq!(are_cut([waits, reads, sends, idle]), [true, false, false, false]);
+        assert_eq!(are_cut([waits, reads, is_there]), [true, false, false]);
         budget.stop();
         budget.pass(Duration::from_secs(2));
-        assert!(reads.is_cut());
-        drop(reading);
+        assert_eq!(are_cut([waits, reads, is_there]), [true, true, false]);
     }
 }

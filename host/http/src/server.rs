@@ -123,7 +123,9 @@ async fn accept_until(
         // Larger than the limit, so that a head beyond the limit gets a response in JSON.
         .max_buf_size(limits.head.max(8 << 10) * 2)
         .max_headers(512)
-        .keep_alive(true);
+        .keep_alive(true)
+        // A client that sends no more gets its answer. The socket notices one that is gone.
+        .half_close(true);
     let slots = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     socket::prepare(&listener);
@@ -161,8 +163,7 @@ async fn accept_until(
         let service = service_fn(move |request: Request<Incoming>| {
             let work = transfer.begin_work();
             let sender = Sender::new(peer.ip());
-            let mut request = request
-                .map(|body| ReceivedBody::new(body, requests.clone(), sender.clone(), transfer.clone()));
+            let mut request = request.map(|body| ReceivedBody::new(body, requests.clone(), sender.clone()));
             request.extensions_mut().insert(sender);
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(transfer.clone());

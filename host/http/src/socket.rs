@@ -1,8 +1,5 @@
-//! The socket of a connection: it tells the budget when the client does not read, and lingers when it is shut down.
-//!
-//! A client may end its side of the connection once it has sent its request, and read the answer then. hyper ends a
-//! connection as soon as it sees that, so it does not see it before the client has its answer. (With hyper's own
-//! `half_close`, a client that is gone would never be noticed.)
+//! The socket of a connection: it tells the budget when the client does not read, or has ended its side, and lingers when
+//! it is shut down.
 //!
 //! The kernel shows what a client reads in steps of up to about [`UNSENT`] bytes, so a client that reads at the minimum
 //! rate seems to read nothing for the duration of a step. The grace period is longer by that time.
@@ -61,8 +58,8 @@ pub(crate) struct Socket {
     transfer: Arc<Transfer>,
     /// Whether it accepts nothing at the moment.
     is_blocked: bool,
-    /// Whether the client has ended its side, and hyper does not see it yet.
-    hides_end: bool,
+    /// Whether the client has ended its side.
+    has_ended: bool,
 }
 
 impl Socket {
@@ -72,23 +69,35 @@ impl Socket {
             linger: Linger::default(),
             transfer,
             is_blocked: false,
-            hides_end: false,
+            has_ended: false,
         }
     }
 
     /// Notes what the socket accepted. The budget is told only about sockets that block, because most never do.
     fn note(&mut self, wrote: &Poll<io::Result<usize>>) {
         match wrote {
-            Poll::Ready(Ok(bytes)) if self.is_blocked || self.hides_end => self.transfer.advance(*bytes),
+            Poll::Ready(Ok(bytes)) if self.is_blocked || self.has_ended => self.transfer.advance(*bytes),
             Poll::Pending if !self.is_blocked => self.transfer.wait(),
             _ => {}
         }
         self.is_blocked = wrote.is_pending();
     }
 
-    /// Whether something of the last answer is still to be made or written.
-    fn is_owed(&self) -> bool {
-        self.is_blocked || self.transfer.is_owed_after_end()
+    /// Looks whether the client has ended its side, which hyper does not do while the answer is made. The task is woken
+    /// when it does so. Fails if the client is gone for sure. The end is not seen behind another request that waits to
+    /// be read.
+    fn look_for_end(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        if self.has_ended {
+            return Ok(());
+        }
+        let mut byte = [0];
+        if let Poll::Ready(peeked) = self.stream.poll_peek(context, &mut ReadBuf::new(&mut byte))
+            && peeked? == 0
+        {
+            self.has_ended = true;
+            self.transfer.end();
+        }
+        Ok(())
     }
 }
 
@@ -107,11 +116,7 @@ impl AsyncRead for Socket {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let (before, room) = (buffer.filled().len(), buffer.remaining());
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let is_end = matches!(read, Poll::Ready(Ok(()))) && buffer.filled().len() == before && room > 0;
-        self.hides_end = is_end && self.is_owed();
-        if self.hides_end { Poll::Pending } else { read }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 
@@ -141,11 +146,8 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.hides_end && !self.is_owed() {
-            // Nothing else would make hyper read again.
-            self.hides_end = false;
-            context.waker().wake_by_ref();
-        }
+        // hyper flushes each time that it has nothing more to do.
+        self.look_for_end(context)?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -388,6 +388,20 @@ mod tests {
     }
 
     #[test]
+    fn with_an_embedders_cookie_pages_of_the_public_url_make_changes_and_others_do_not() {
+        let public_url = "https://home.lan".parse().unwrap();
+        for (origin, is_own) in [("https://home.lan", true), ("https://evil.example", false)] {
+            let headers = headers(&[("origin", origin), ("host", "127.0.0.1:7575")]);
+            let identity = Identity::user("u".into(), Vec::new(), Authentication::Host).by_cookie(&headers);
+            assert!(identity.check_site(Kind::Mutation).is_err() && identity.check_site(Kind::Query).is_ok());
+            let identity = identity.at_public_url(&headers, None);
+            assert!(identity.check_site(Kind::Mutation).is_err());
+            let identity = identity.at_public_url(&headers, Some(&public_url));
+            assert_eq!(identity.check_site(Kind::Mutation).is_ok(), is_own, "{origin}");
+        }
+    }
+
+    #[test]
     fn cookies_of_other_programs_are_ignored() {
         let mut headers = HeaderMap::new();
         let cookies = http::HeaderValue::from_bytes(b"theme=\xe9; portico_session=c").unwrap();

@@ -20,6 +20,15 @@ fn a_client_that_ends_its_side_gets_its_answer() {
         let headers = [&[("authorization", bearer.as_str())], more].concat();
         raw::head("GET", path, &headers)
     };
+    // Larger than what arrives at once.
+    let apps = vec![json!({"name": "x", "iconUrl": "y".repeat(60_000)}); 100];
+    let request = raw::with_json(
+        "POST",
+        "/api/trpc/app.createMany",
+        &[("authorization", &bearer)],
+        &json!(apps).to_string(),
+    );
+    raw::send_and_close(&server.address(), request.as_bytes()).assert_status(200);
     let stream = [("trpc-accept", "application/jsonl")];
     for request in [
         // It takes as long as the hash of a password.
