@@ -275,6 +275,37 @@ fn a_request_of_http_1_1_names_one_host() {
 }
 
 #[test]
+fn a_body_in_another_transfer_coding_than_chunked_once_is_refused() {
+    let server = Builder::default().argument("--compat-homarr").start();
+    let admin = administrator(&server);
+    let body = json!({"name": "An app", "iconUrl": "/icon.svg"}).to_string();
+    let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let send = |path: &str, codings: &[&str]| {
+        let mut headers = vec![
+            ("cookie", admin.cookie.as_str()),
+            ("content-type", "application/json"),
+        ];
+        headers.extend(codings.iter().map(|coding| ("transfer-encoding", *coding)));
+        let request = raw::head("POST", path, &headers) + &chunks;
+        raw::send(&server.address(), request.as_bytes())
+    };
+    // Of the API, of Homarr, and of a page.
+    for path in ["/api/trpc/app.create", "/api/apps", "/api/boards", "/sign-in"] {
+        for codings in [
+            &["chunked, chunked"][..],
+            &["chunked", "chunked"],
+            &["gzip, chunked"],
+        ] {
+            let answer = send(path, codings);
+            answer.assert_refused(400, "BAD_REQUEST");
+            assert!(answer.text().contains("Transfer-Encoding"), "{answer}");
+        }
+    }
+    assert_eq!(admin.get("/api/apps").json(), json!([]), "nothing was written");
+    send("/api/trpc/app.create", &["chunked"]).assert_status(200);
+}
+
+#[test]
 fn a_body_that_was_cut_off_does_nothing() {
     let server = Portico::start();
     let admin = administrator(&server);

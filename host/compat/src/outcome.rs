@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use portico_model::error::Code;
+use portico_model::error::{Code, Error};
 use serde_json::{Value, json};
 
 /// A call that succeeded, or one that was refused.
@@ -49,6 +49,15 @@ pub(crate) struct Failure {
     /// `{message, code, data, issues?}`, with a number as the code.
     error: Value,
     retry_after: Option<HeaderValue>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::of(
+            portico_http::rpc_error(&error, None),
+            error.retry_after.map(HeaderValue::from),
+        )
+    }
 }
 
 impl Failure {

@@ -1,7 +1,7 @@
 //! Forms: what was sent, and the token that shows that a page of the reader's session sent it.
 //!
 //! Another site can make a browser send a form, so there are two conditions. The headers must not name another site
-//! (the API checks that too, because each call carries them). And the form must carry a token that is derived from a
+//! (`visit.rs` checks that first, and the API again, because each call carries them). And the form must carry a token that is derived from a
 //! cookie of this browser, which no page can read, and from the session's own cookie. A form of another browser, of
 //! another session or of no session at all changes nothing. If the browser says that a page of this site sent it, the
 //! reader sees it again with a new token ([`Form::is_old`]); otherwise it is refused.
@@ -19,13 +19,16 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, Full};
 use multer::Multipart;
+use portico_service::{
+    identity::{PLAIN_COOKIE, SECURE_COOKIE, cookie_of},
+    site::Sender,
+};
 use sha2::{Digest, Sha256};
 use tokio::time::Duration;
 
 use crate::{
     api::{ApiError, Issue, compute},
     fields::{Fields, MOST_FIELDS},
-    site::is_from_own_page,
 };
 
 /// The name of the field with the token.
@@ -48,11 +51,11 @@ impl FormSecret {
     /// Reads the browser's cookies, and makes the cookie that is missing.
     pub fn of(headers: &HeaderMap, is_secure: bool) -> Self {
         let (name, session, attributes) = if is_secure {
-            ("__Host-portico_form", "__Host-portico_session", "; Secure")
+            ("__Host-portico_form", SECURE_COOKIE, "; Secure")
         } else {
-            ("portico_form", "portico_session", "")
+            ("portico_form", PLAIN_COOKIE, "")
         };
-        let sent = cookie(headers, name).filter(|value| value.len() == 64);
+        let sent = cookie_of(headers, name).filter(|value| value.len() == 64);
         let (browser, new_cookie) = match sent {
             Some(browser) => (browser.to_owned(), None),
             None => {
@@ -65,7 +68,7 @@ impl FormSecret {
         hash.update(b"portico form\0");
         hash.update(browser.as_bytes());
         hash.update(b"\0");
-        hash.update(cookie(headers, session).unwrap_or_default().as_bytes());
+        hash.update(cookie_of(headers, session).unwrap_or_default().as_bytes());
         Self {
             secret: hash.finalize().into(),
             new_cookie,
@@ -111,11 +114,13 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Reads a form with these fields, and refuses one that is too large or that no page of this site sent.
+    /// Reads a form with these fields, and refuses one that is too large or that no page of this site sent. An old one is
+    /// not refused if the browser says that this site's page is its `sender`.
     pub async fn read(
         parts: &Parts,
         body: Body,
         secret: &FormSecret,
+        sender: &Sender,
         bounds: &'static Fields,
     ) -> Result<Self, ApiError> {
         let largest = bounds.largest();
@@ -138,7 +143,7 @@ impl Form {
         }?;
         form.bounds = Some(bounds);
         form.is_old = !secret.made(form.text(TOKEN));
-        if form.is_old && !is_from_own_page(&parts.headers) {
+        if form.is_old && *sender != Sender::OwnPage {
             return Err(stale());
         }
         Ok(form)
@@ -307,18 +312,6 @@ impl Problems {
     }
 }
 
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let mut cookies = headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|cookies| cookies.to_str().ok())
-        .flat_map(|cookies| cookies.split(';'));
-    cookies.find_map(|cookie| {
-        let (found, value) = cookie.trim().split_once('=')?;
-        (found == name).then_some(value)
-    })
-}
-
 fn bad(message: &str) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, message)
 }
@@ -370,6 +363,12 @@ mod tests {
         assert_ne!(first, second);
         assert!(secret.made(&first) && secret.made(&second));
         assert!(of(format!("x=y; portico_session=s; portico_form={browser}")).made(&first));
+        // Other programs on this host may set any bytes.
+        let mut odd = HeaderMap::new();
+        let cookies = format!("theme=caf\u{e9}; portico_session=s; portico_form={browser}");
+        let cookies: Vec<u8> = cookies.chars().map(|letter| letter as u8).collect();
+        odd.insert(header::COOKIE, HeaderValue::from_bytes(&cookies).unwrap());
+        assert!(FormSecret::of(&odd, false).made(&first));
         for foreign in [
             format!("portico_form={other}; portico_session=s"),
             format!("portico_form={browser}; portico_session=t"),

@@ -21,8 +21,8 @@ mod visit;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware::from_fn_with_state};
-use portico_http::{HttpLimits, PublicUrl, surround};
+use axum::{Router, http::request::Parts, middleware::from_fn_with_state};
+use portico_http::{Elsewhere, HttpLimits, PublicUrl, TrustedProxies, surround};
 use serde_json::{Map, Value};
 
 /// How the console is reached.
@@ -32,6 +32,8 @@ pub struct ConsoleSettings {
     pub limits: HttpLimits,
     /// Where people reach it. With `https`, its cookies are for TLS only.
     pub public_url: Option<PublicUrl>,
+    /// The proxies that are believed when they say at which host and with which scheme a page was opened.
+    pub trusted_proxies: TrustedProxies,
     /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
@@ -49,6 +51,7 @@ pub struct Documents {
 struct Console {
     api: Router,
     public_url: Option<PublicUrl>,
+    trusted_proxies: TrustedProxies,
     documents: Option<Documents>,
 }
 
@@ -56,6 +59,11 @@ impl Console {
     /// Whether people reach it over TLS.
     fn is_secure(&self) -> bool {
         self.public_url.as_ref().is_some_and(PublicUrl::is_secure)
+    }
+
+    /// Where a page of sign-in was opened, if not at the public URL.
+    fn elsewhere(&self, parts: &Parts) -> Option<Elsewhere> {
+        Elsewhere::of(parts, self.public_url.as_ref(), &self.trusted_proxies)
     }
 }
 
@@ -67,6 +75,7 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api,
         public_url: settings.public_url,
+        trusted_proxies: settings.trusted_proxies,
         documents: settings.documents,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));

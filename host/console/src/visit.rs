@@ -11,7 +11,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_http::Elsewhere;
 use portico_rules::permissions::Permission;
+use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
 use serde::Deserialize;
 
 use crate::{
@@ -88,6 +90,9 @@ pub(crate) struct Visit {
     pub note: &'static str,
     pub console: Arc<Console>,
     pub accepts_gzip: bool,
+    /// Where the page was opened, if it belongs to signing in and was not opened at the public URL.
+    pub elsewhere: Option<Elsewhere>,
+    sender: Sender,
     secret: FormSecret,
 }
 
@@ -117,6 +122,8 @@ impl Visit {
             note: t.note(note.text("note")),
             console: console.clone(),
             accepts_gzip: accepts_gzip(&parts.headers),
+            elsewhere: None,
+            sender: sender(&parts.headers, console.public_url.as_ref()),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         })
     }
@@ -131,6 +138,8 @@ impl Visit {
             note: "",
             console: console.clone(),
             accepts_gzip: accepts_gzip(&parts.headers),
+            elsewhere: None,
+            sender: Sender::Unknown,
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         }
     }
@@ -165,7 +174,7 @@ impl Visit {
     /// can be shown again, with what was typed; then no change is made through the API.
     pub async fn form_with(&self, fields: &'static Fields, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
-        let form = Form::read(&parts, body, &self.secret, fields).await?;
+        let form = Form::read(&parts, body, &self.secret, &self.sender, fields).await?;
         if form.is_old() {
             // Those without a session have nothing to lose.
             self.user.as_ref().ok_or_else(form::stale)?;
@@ -417,13 +426,27 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 #[derive(Clone)]
 pub(crate) struct Passed;
 
+/// The pages on which people sign in. They work only at the public URL, because of its cookies.
+const SIGN_IN: [&str; 2] = ["/sign-in", "/register"];
+
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
+    if !method.is_safe()
+        && let Some(site) = foreign_site(&parts.headers, console.public_url.as_ref())
+    {
+        return refuse_foreign(&console, &parts, &site);
+    }
+    let is_for_sign_in = method.is_safe() && SIGN_IN.contains(&parts.uri.path());
+    let elsewhere = is_for_sign_in.then(|| console.elsewhere(&parts)).flatten();
+    if let Some(mut redirect) = elsewhere.as_ref().and_then(Elsewhere::redirect) {
+        add_headers(&mut redirect);
+        return redirect;
+    }
     let (visit, mut response) = match Visit::of(&console, &parts).await {
         Ok(visit) => {
-            let visit = Arc::new(visit);
+            let visit = Arc::new(Visit { elsewhere, ..visit });
             parts.extensions.insert(Visitor(visit.clone()));
             let response = next.run(Request::from_parts(parts, body)).await;
             (visit, response)
@@ -452,6 +475,15 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
     } else {
         response
     }
+}
+
+/// The page of a refused form of another site. It sets no cookie: the browser did not send the ones that it has.
+fn refuse_foreign(console: &Arc<Console>, parts: &Parts, site: &ForeignSite) -> Response {
+    let error = site.refuse("Another site cannot send forms to this service");
+    let error = ApiError::new(StatusCode::FORBIDDEN, error.message);
+    let mut response = explain(&Visit::unknown(console, parts), &error, &parts.method);
+    add_headers(&mut response);
+    response
 }
 
 #[derive(Template)]

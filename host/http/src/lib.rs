@@ -21,6 +21,7 @@ mod in_process;
 mod linger;
 mod middleware;
 pub mod openapi;
+mod place;
 mod providers;
 mod request;
 mod rest;
@@ -44,17 +45,19 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 
 pub use self::{
     address::TrustedProxies,
+    error::rpc as rpc_error,
     in_process::InProcess,
-    request::{RequestId, compute, read_body},
+    place::Elsewhere,
+    request::{RequestId, compute, read_body, read_json_bytes, read_json_text},
     server::{Site, serve},
-    settings::{HttpLimits, HttpSettings, PublicUrl},
+    settings::{HttpLimits, HttpSettings},
 };
 use self::{
     fallback::{only_get, only_post, unknown_path},
     middleware::{Around, around},
     state::Http,
 };
-pub use portico_service::sessions::SessionTimes;
+pub use portico_service::{sessions::SessionTimes, site::PublicUrl};
 
 /// Everything under `/api`.
 pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {

@@ -90,6 +90,24 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
         let (parts, body) = response.into_parts();
         response = Response::from_parts(parts, bodies::hold_body(&transfer, body).await);
     }
+    add_headers(&mut response, &id);
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+    if status >= 500 {
+        warn!(request = &*id.0, %method, path, status, micros, "answered");
+    } else {
+        debug!(request = &*id.0, %method, path, status, micros, "answered");
+    }
+    response
+}
+
+/// The refusal of a request before any router has it.
+pub(crate) fn refuse(path: &str, error: Error) -> Response {
+    let mut response = error::at(path, error);
+    add_headers(&mut response, &RequestId(new_request_id().into()));
+    response
+}
+
+fn add_headers(response: &mut Response, id: &RequestId) {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&id.0) {
         headers.insert(REQUEST_ID, id);
@@ -100,14 +118,6 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
     for (name, value) in &UNLESS_SET {
         headers.entry(name).or_insert_with(|| value.clone());
     }
-
-    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
-    if status >= 500 {
-        warn!(request = &*id.0, %method, path, status, micros, "answered");
-    } else {
-        debug!(request = &*id.0, %method, path, status, micros, "answered");
-    }
-    response
 }
 
 /// The size of request line and headers, in bytes.

@@ -95,7 +95,8 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
             imported_keys::authenticate(resources, sent, headers, &context, address, now).await
         }
     };
-    let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
+    let (identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
+    let mut identity = identity.at_public_url(headers, http.settings.public_url.as_ref());
     // A dashboard that embeds Portico may know the address better than its router does.
     identity.address = identity.address.or_else(|| client_address(http, parts));
     if let Some(sender) = parts.extensions.get::<Sender>() {
@@ -163,6 +164,11 @@ pub(crate) async fn read_json(
     limit: InputLimit,
 ) -> Result<Option<Value>, Error> {
     let bytes = read_body(body, limit.bytes, http.limits.receive_time).await?;
+    parse_typed(headers, bytes, limit).await
+}
+
+/// Parses a body of JSON whose content type says so; `None` if it is empty.
+async fn parse_typed(headers: &HeaderMap, bytes: Bytes, limit: InputLimit) -> Result<Option<Value>, Error> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -176,6 +182,16 @@ pub(crate) async fn read_json(
             "The body needs the header content-type: application/json",
         )),
     }
+}
+
+/// Reads a body of JSON that has arrived; `None` if it is empty. For layers in front of the router, so that they read
+/// JSON as the router does.
+pub async fn read_json_bytes(headers: &HeaderMap, bytes: Bytes) -> Result<Option<Value>, Error> {
+    let limit = InputLimit {
+        bytes: bytes.len(),
+        values: procedures::MOST_VALUES,
+    };
+    parse_typed(headers, bytes, limit).await
 }
 
 /// The seconds after which a body that arrived too slowly may be sent again.
@@ -239,6 +255,15 @@ pub async fn compute<T: Send + 'static>(
 ) -> Result<T, Error> {
     let address = extensions.get::<Sender>().map(Sender::address);
     service::compute(address, work).await
+}
+
+/// Parses the text of an input, as the router does.
+pub fn read_json_text(text: &[u8]) -> Result<Value, Error> {
+    let limit = InputLimit {
+        bytes: text.len(),
+        values: procedures::MOST_VALUES,
+    };
+    parse_json(text, limit)
 }
 
 /// Parses JSON. Errors name the position, and quote nothing from the text.

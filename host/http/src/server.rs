@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::ConnectInfo};
+use futures_util::future::{Either, ready};
 use http_body_util::BodyExt;
 use hyper::{
     Request, Response,
@@ -28,8 +29,10 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 use crate::{
+    admission,
     bodies::{ReceivedBody, Sender},
     budget::{Budget, LeastRate, Owner},
+    middleware,
     settings::HttpLimits,
     socket::{self, Socket},
 };
@@ -120,7 +123,9 @@ async fn accept_until(
         // Larger than the limit, so that a head beyond the limit gets a response in JSON.
         .max_buf_size(limits.head.max(8 << 10) * 2)
         .max_headers(512)
-        .keep_alive(true);
+        .keep_alive(true)
+        // A client that sends no more gets its answer. The socket notices one that is gone.
+        .half_close(true);
     let slots = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     socket::prepare(&listener);
@@ -167,7 +172,10 @@ async fn accept_until(
             } else {
                 &pages
             };
-            let answer = router.call(request);
+            let answer = match admission::check_transfer(request.headers()) {
+                Ok(()) => Either::Left(router.call(request)),
+                Err(error) => Either::Right(ready(Ok(middleware::refuse(request.uri().path(), error)))),
+            };
             async move {
                 // The work ends with the body, which may be a stream.
                 let keep = move |body: Body| {

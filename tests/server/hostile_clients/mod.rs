@@ -1,6 +1,7 @@
 //! Clients that send much, read nothing, or continue with credentials that have ended.
 
 mod bodies;
+mod half_closed;
 mod silent;
 
 pub use self::silent::growth;

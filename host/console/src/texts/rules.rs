@@ -185,6 +185,10 @@ const SAID: &[(&str, &str)] = &[
         "Ein Benutzer oder eine Gruppe davon existiert nicht mehr",
     ),
     (
+        "Another site cannot send forms to this service",
+        "Eine andere Website darf diesem Dienst keine Formulare senden",
+    ),
+    (
         "This form is from another session or another site",
         "Dieses Formular stammt aus einer anderen Sitzung. Öffnen Sie die Seite neu.",
     ),

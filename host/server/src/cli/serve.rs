@@ -6,6 +6,7 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use portico_console::{ConsoleSettings, Documents};
 use portico_http::{self as http, HttpLimits};
+use portico_model::time::{Clock, LATEST, SystemClock};
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
 use portico_storage::SharedRecords;
@@ -83,6 +84,10 @@ impl Serve {
         settings.compat = self.compat.over(&settings.compat);
         settings.backup = self.backup.over(&settings.backup);
         let settings = settings.with(self.host)?;
+        ensure!(
+            SystemClock.now() < LATEST,
+            "the clock of this machine is beyond the year 9999, which no date in HTTP and JSON can say: set it"
+        );
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
             !watch || settings.component.is_some(),
@@ -198,6 +203,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let console = ConsoleSettings {
         limits: limits.clone(),
         public_url: http.public_url.clone(),
+        trusted_proxies: http.trusted_proxies.clone(),
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
             unknown_keys,

@@ -39,9 +39,9 @@ pub(super) static ROWS: &[Row] = &[
     .about(
         "Begins a session with a username and a password. `UNAUTHORIZED`, with the same words and the \
          same work, for an unknown user, a wrong password, and a user of another provider. A session of \
-         the same user that the request came in on ends.",
+         the same user that the request came in on ends. `FORBIDDEN`: another site asks for it.",
     )
-    .refuses(&[Code::TooManyRequests, Code::Unauthorized])
+    .refuses(&[Code::Forbidden, Code::TooManyRequests, Code::Unauthorized])
     .recorded(Recorded::None),
     route_only(SIGN_OUT, Kind::Mutation, "/api/auth/sign-out", Nothing, Nothing)
         .about(
