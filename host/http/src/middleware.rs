@@ -61,7 +61,10 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
     let is_trusted = http
         .as_ref()
         .is_some_and(|http| http.settings.trusted_proxies.include(peer));
-    let id = RequestId(request_id(request.headers(), is_trusted));
+    // A page calls the API in process, on behalf of its request: that has one id and one line in the log.
+    let outer = request.extensions().get::<RequestId>().cloned();
+    let is_inner = outer.is_some();
+    let id = outer.unwrap_or_else(|| RequestId(request_id(request.headers(), is_trusted)));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
     // Handlers of the API count their own answers.
@@ -101,7 +104,11 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
         headers.entry(name).or_insert_with(|| value.clone());
     }
 
-    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+    // Not 128 bits, which the log in JSON would have as text.
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros() as u64);
+    if is_inner {
+        return response;
+    }
     if status >= 500 {
         warn!(request = &*id.0, %method, path, status, micros, "answered");
     } else {

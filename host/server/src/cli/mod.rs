@@ -13,6 +13,7 @@ mod database;
 mod diff;
 mod difference;
 mod document;
+mod environment;
 mod export;
 mod front;
 mod host;
