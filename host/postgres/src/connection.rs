@@ -44,6 +44,8 @@ pub(super) struct Connection {
 pub(super) enum Unreached {
     Refused(Error),
     TimedOut(Duration),
+    /// The name of a server is not found, in words.
+    Unresolved(String),
     /// The database is not for hosts of this version, in words.
     Unfit(String),
 }

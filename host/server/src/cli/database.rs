@@ -8,9 +8,10 @@ use portico_postgres::PostgresStorage;
 use portico_server::data_dir::DataDir;
 use portico_sqlite::SqliteStorage;
 use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords};
+use tokio::task::spawn_blocking;
 use tracing::warn;
 
-use super::settings::Settings;
+use super::{settings::Settings, starting::patiently};
 
 pub enum Database {
     Sqlite(Arc<SqliteStorage>),
@@ -34,10 +35,13 @@ impl Database {
     pub async fn open(settings: &Settings, data: &DataDir) -> anyhow::Result<Self> {
         let by_board = settings.apps.by_board();
         let Some(url) = &settings.database else {
-            let storage = SqliteStorage::open(&data.database())?;
+            let path = data.database();
+            let what = format!("the database {}: another program may hold it", path.display());
+            let opening = spawn_blocking(move || SqliteStorage::open(&path));
+            let storage = patiently(what, opening).await??;
             return Ok(Self::Sqlite(Arc::new(storage.with_apps_by_board(by_board))));
         };
-        let storage = PostgresStorage::open(url).await?;
+        let storage = patiently("the database to answer", PostgresStorage::open(url)).await?;
         if data.database().exists() {
             warn!(
                 "{} is not used: the database is {}",
@@ -46,6 +50,11 @@ impl Database {
             );
         }
         Ok(Self::Postgres(Arc::new(storage.with_apps_by_board(by_board))))
+    }
+
+    /// Whether the database cannot be opened only because it is not there at the moment.
+    pub fn is_away(error: &anyhow::Error) -> bool {
+        PostgresStorage::is_away(error)
     }
 
     pub fn storage(&self) -> Arc<dyn DashboardStorage> {

@@ -44,6 +44,14 @@ pub struct Host {
 impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        Self::open_with(settings, async |data| Database::open(settings, data).await).await
+    }
+
+    /// The same, with the database that this opens.
+    pub async fn open_with(
+        settings: &Settings,
+        database: impl AsyncFnOnce(&DataDir) -> anyhow::Result<Database>,
+    ) -> anyhow::Result<Self> {
         Database::check(settings)?;
         let component = read_component(settings)?;
         let file = settings.component.clone().zip(component.as_deref());
@@ -54,7 +62,7 @@ impl Host {
         let compiling = thread::Builder::new().name("portico-compile".into());
         let compiling =
             compiling.spawn(move || Compiled::new(wasm(&component), Some(cache), Limits::default()))?;
-        let database = Database::open(settings, &data).await?;
+        let database = database(&data).await?;
         let (storage, shared) = (database.storage(), database.shared());
         // Hosts on PostgreSQL have the indexes there.
         let folder = matches!(database, Database::Sqlite(_)).then(|| data.icons());
