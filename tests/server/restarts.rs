@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use portico_tests::{Builder, Fixtures, SetOnDrop, administrator, rounds_from_environment, wait_until};
+use portico_tests::{
+    Builder, Fixtures, SetOnDrop, administrator, free_port, rounds_from_environment, wait_until,
+};
 use serde_json::json;
 
 /// Half of the clients keep their connections, as browsers and proxies do; the others open one for each request.
@@ -144,16 +146,13 @@ impl Caller<'_> {
     }
 }
 
-/// `make soak` restarts it more often.
-#[test]
-fn with_a_socket_that_stays_open_a_restart_cuts_no_request() {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a socket");
-    let address = socket.local_addr().expect("its address").to_string();
-    let mut server = Builder::default().socket(socket).start();
-    assert_eq!(server.address(), address);
+/// Restarts a host under load: a few times, and more often in `make soak`.
+fn restart_under_load(what: &str, builder: Builder) -> Counts {
+    let mut server = builder.environment("PORTICO_DRAIN", "1").start();
     let admin = administrator(&server);
     let key = admin.key_of(&admin.user_id).key;
-    let rounds = rounds_from_environment(5).min(200);
+    let rounds = rounds_from_environment(3).min(200);
+    let address = server.address();
     let counts = count_while(&address, &key, |wait_for_more| {
         for _ in 0..rounds {
             wait_for_more();
@@ -161,8 +160,25 @@ fn with_a_socket_that_stays_open_a_restart_cuts_no_request() {
         }
         wait_for_more();
     });
-    println!("{rounds} restarts with a socket that stays open: {counts}");
+    println!("{rounds} restarts {what}: {counts}");
+    counts
+}
+
+#[test]
+fn with_a_socket_that_stays_open_a_restart_cuts_no_request() {
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a socket");
+    let counts = restart_under_load("with a socket that stays open", Builder::default().socket(socket));
     assert!(counts.cut.is_empty(), "{counts}: {:?}", counts.cut);
+}
+
+/// Nothing listens until the next host does.
+#[test]
+fn a_plain_restart_cuts_only_connections_that_were_not_accepted() {
+    let address = format!("127.0.0.1:{}", free_port());
+    let counts = restart_under_load("without one", Builder::default().listen(&address));
+    let not_accepted = |why: &&String| !why.starts_with("Connection");
+    let cut: Vec<_> = counts.cut.iter().filter(not_accepted).collect();
+    assert!(cut.is_empty(), "{cut:?}");
 }
 
 #[test]

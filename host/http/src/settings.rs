@@ -59,7 +59,7 @@ impl Default for HttpLimits {
             unsent: 64 << 20,
             incoming: 64 << 20,
             drain_time: Duration::ZERO,
-            stop_time: Duration::from_secs(8),
+            stop_time: Duration::from_secs(7),
             connections: 10_000,
         }
     }
