@@ -21,7 +21,7 @@ mod visit;
 use std::sync::Arc;
 
 use axum::{Router, middleware::from_fn_with_state};
-use portico_http::{HttpLimits, PublicUrl, surround};
+use portico_http::{HttpLimits, PublicUrl, TrustedProxies, surround};
 use serde_json::{Map, Value};
 
 /// How the console is reached.
@@ -31,6 +31,8 @@ pub struct ConsoleSettings {
     pub limits: HttpLimits,
     /// Where people reach it. With `https`, its cookies are for TLS only.
     pub public_url: Option<PublicUrl>,
+    /// The proxies whose `X-Request-Id` is believed.
+    pub trusted_proxies: TrustedProxies,
     /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
@@ -69,5 +71,6 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
         documents: settings.documents,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
-    surround(pages.merge(assets::routes()), &settings.limits)
+    let pages = pages.merge(assets::routes());
+    surround(pages, &settings.limits, &settings.trusted_proxies)
 }

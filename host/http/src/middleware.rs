@@ -13,7 +13,9 @@ use portico_model::error::{Code, Error};
 use portico_service::{request_id::new_request_id, service::report};
 use tracing::{debug, warn};
 
-use crate::{admission, bodies, budget::Transfer, error, request::RequestId, state::Http};
+use crate::{
+    address::TrustedProxies, admission, bodies, budget::Transfer, error, request::RequestId, state::Http,
+};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -39,8 +41,9 @@ static UNLESS_SET: [(HeaderName, HeaderValue); 3] = [
 pub(crate) struct Around {
     /// The largest head, in bytes.
     pub head: usize,
-    /// Settings for the checks before routing, and for the proxies whose request ids are accepted. With `None`, no
-    /// request is refused, and no client's id is accepted.
+    /// The proxies whose request ids are accepted.
+    pub proxies: Arc<TrustedProxies>,
+    /// Settings for the checks before routing. With `None`, no request is refused.
     pub http: Option<Arc<Http>>,
 }
 
@@ -48,6 +51,7 @@ impl Around {
     pub fn of(http: &Arc<Http>) -> Self {
         Self {
             head: http.limits.head,
+            proxies: Arc::new(http.settings.trusted_proxies.clone()),
             http: Some(http.clone()),
         }
     }
@@ -56,11 +60,13 @@ impl Around {
 /// The middleware.
 pub(crate) async fn around(State(around): State<Around>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let Around { head: largest, http } = around;
+    let Around {
+        head: largest,
+        proxies,
+        http,
+    } = around;
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let is_trusted = http
-        .as_ref()
-        .is_some_and(|http| http.settings.trusted_proxies.include(peer));
+    let is_trusted = proxies.include(peer);
     // A page calls the API in process, on behalf of its request: that has one id and one line in the log.
     let outer = request.extensions().get::<RequestId>().cloned();
     let is_inner = outer.is_some();

@@ -170,17 +170,19 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         let what = format!("{} to be applied", document.name());
         patiently(what, apply_at_start(&host, &document)).await?;
     }
+    let is_open = !host
+        .service
+        .has_users("start")
+        .await
+        .map_err(|error| anyhow::anyhow!(error.message))?;
+    // From the first connection on, a signal finishes what was accepted.
+    drop(starting);
     let listener = match listener {
         Some(listener) => listener,
         None => listen::listen(listen).await?,
     };
     let listener = TcpListener::from_std(listener)?;
     let address = listener.local_addr()?;
-    let is_open = !host
-        .service
-        .has_users("start")
-        .await
-        .map_err(|error| anyhow::anyhow!(error.message))?;
 
     let has_console = !matches!(settings.http.console, Some(Switch::Off));
     let mut http = settings.http.http(limits);
@@ -234,6 +236,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let console = ConsoleSettings {
         limits: limits.clone(),
         public_url: http.public_url.clone(),
+        trusted_proxies: http.trusted_proxies.clone(),
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
             unknown_keys,
@@ -246,14 +249,17 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     };
     let site = if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
-        let icons = http::surround(portico_icons::router(api.clone(), files), &limits);
+        let icons = http::surround(
+            portico_icons::router(api.clone(), files),
+            &limits,
+            &http.trusted_proxies,
+        );
         http::Site::new(outer, portico_console::pages(api, console).merge(icons))
     } else {
         outer.into()
     };
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
-    drop(starting);
     let signals = async {
         stop_signals.next().await;
         let _ = stop.send(());
