@@ -208,6 +208,15 @@ fn faults_of_a_document_are_reported_with_their_lines() {
         &["bad.yaml is no document", "searchEngines"],
     );
     refused("bad.yaml", "", &["bad.yaml is no document"]);
+    refused("bad.yaml", "aps: []", &["bad.yaml is no document"]);
+    refused("bad.json", "[{\"apps\": []}]", &["bad.json is no document"]);
+    refused(
+        "bad.yaml",
+        "apps: []\n---\ngroups: []",
+        &[
+            "bad.yaml is not valid YAML: a second document begins at line 3 (after ---): give each in a file of its own",
+        ],
+    );
     refused("bad.yaml", "apps: []", &["CONFLICT", "administrator"]);
     assert_says(&home.apply(&["none.yaml"]).failed(), &["cannot read none.yaml"]);
     assert!(!home.export("data").contains("name:"), "something was written");

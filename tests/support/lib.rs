@@ -39,9 +39,9 @@ pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, agent, trp
 pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of, names};
 pub use haproxy::Haproxy;
-pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
+pub use namespace::{can_mount, mount_namespace, set_limit, under_limit, with_socket};
 pub use pgbouncer::Pgbouncer;
-pub use portico::{Builder, Portico, binary, cache, command, data_in, hostile_component};
+pub use portico::{Builder, Portico, Starting, binary, cache, command, data_in, hostile_component};
 pub use process::{Finished, run, wait_for_text};
 pub use race::{count_statuses, race};
 pub use random::{Random, SeededBytes, given_seed, new_seed, rounds_from_environment};

@@ -178,8 +178,9 @@ fn collect(
             for buffer in [&buffer, &both] {
                 buffer.lock().expect("the lock").push_str(&line);
             }
-            let address = line.strip_prefix("portico listens on http://");
-            if let (Some(found), Some(address)) = (&found, address) {
+            // The line itself, or the message in its JSON.
+            let address = line.split_once("portico listens on http://");
+            if let (Some(found), Some((_, address))) = (&found, address) {
                 let address = address.split_whitespace().next().unwrap_or_default();
                 // The test may not wait any more.
                 let _ = found.send(address.trim_end_matches('/').to_owned());

@@ -69,7 +69,7 @@ impl Failure {
                 "code": code.rpc_code(),
                 "data": { "code": code.name(), "httpStatus": code.http_status(), "path": null, "zodError": null },
             }),
-            None,
+            code.retry_after().map(HeaderValue::from),
         )
     }
 

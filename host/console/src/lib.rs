@@ -32,7 +32,8 @@ pub struct ConsoleSettings {
     pub limits: HttpLimits,
     /// Where people reach it. With `https`, its cookies are for TLS only.
     pub public_url: Option<PublicUrl>,
-    /// The proxies that are believed when they say at which host and with which scheme a page was opened.
+    /// The proxies that are believed when they say at which host and with which scheme a page was opened, and the id of its
+    /// request.
     pub trusted_proxies: TrustedProxies,
     /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
@@ -79,5 +80,6 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
         documents: settings.documents,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
-    surround(pages.merge(assets::routes()), &settings.limits)
+    let pages = pages.merge(assets::routes());
+    surround(pages, &settings.limits, &settings.trusted_proxies)
 }

@@ -1,7 +1,7 @@
 //! Health checks: liveness and readiness.
 
 use axum::{
-    extract::{Extension, State},
+    extract::{Extension, Request, State},
     response::Response,
 };
 use portico_model::error::{Code, Error};
@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::{
     error::{self, json_response},
     request::RequestId,
+    server::IsStopping,
     state::Shared,
 };
 
@@ -56,8 +57,27 @@ pub(crate) async fn live() -> Response {
     json_response(OK)
 }
 
-/// Readiness: storage responds and accepts changes, and the component runs.
-pub(crate) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
+/// Everything but liveness, while the host waits for its database.
+pub(crate) async fn waiting(request: Request) -> Response {
+    let message = "Not ready: the host waits for its database; the log says why";
+    error::at(
+        request.uri().path(),
+        Error::new(Code::ServiceUnavailable, message),
+    )
+}
+
+/// Readiness: the host is not about to stop, storage responds and accepts changes, and the component runs.
+pub(crate) async fn ready(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    is_stopping: Option<Extension<IsStopping>>,
+) -> Response {
+    if is_stopping.is_some_and(|is_stopping| is_stopping.get()) {
+        return error::rest(
+            Error::new(Code::ServiceUnavailable, "Not ready: the host stops"),
+            None,
+        );
+    }
     let work = async {
         http.service.storage.check().await?;
         http.service.has_users(&id.0).await?;

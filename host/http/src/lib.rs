@@ -106,6 +106,14 @@ where
     router.layer(from_fn_with_state(state, around))
 }
 
+/// What a host serves while it waits for its database: it is alive, not ready, and everything else gets 503.
+pub fn waiting_router(limits: &HttpLimits) -> Router {
+    let router = Router::new()
+        .route("/api/health/live", get(health::live).fallback(only_get))
+        .fallback(health::waiting);
+    surround(router, limits, &TrustedProxies::default())
+}
+
 fn procedures(http: &Http) -> Router<Arc<Http>> {
     let router = Router::new()
         .route("/api/trpc", any(trpc::handle))
@@ -123,15 +131,16 @@ pub fn counted_body(extensions: &Extensions, text: String) -> Body {
     bodies::hold(extensions.get(), text.into_bytes()).into()
 }
 
-/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a new
-/// one), a bounded head, the log, security headers, and a response even if a handler panics. Large answers of known
+/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`]; a
+/// client's only if it comes from one of these proxies), a bounded head, the log, security headers, and a response even if a handler panics. Large answers of known
 /// length are counted like those of [`router`] ([`HttpLimits::unsent`]).
-pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
+pub fn surround<S>(router: Router<S>, limits: &HttpLimits, proxies: &TrustedProxies) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
     let state = Around {
         head: limits.head,
+        proxies: Arc::new(proxies.clone()),
         http: None,
     };
     router.layer(from_fn_with_state(state, around))

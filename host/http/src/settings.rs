@@ -37,8 +37,10 @@ pub struct HttpLimits {
     /// The bodies of all requests that are being received, in bytes. Beyond it, [`serve`](crate::serve) takes the user
     /// or address whose bodies hold the most, and refuses the body that moved least recently.
     pub incoming: usize,
-    /// How long the calls in progress may still take when the host stops.
+    /// How long the host serves on after it was told to stop, not ready, so that proxies turn to other hosts.
     pub drain_time: Duration,
+    /// How long calls may take after the host was told to stop, `drain_time` included.
+    pub stop_time: Duration,
     /// Concurrent connections; more wait to be accepted.
     pub connections: usize,
 }
@@ -56,7 +58,8 @@ impl Default for HttpLimits {
             write_rate: 1 << 10,
             unsent: 64 << 20,
             incoming: 64 << 20,
-            drain_time: Duration::from_secs(30),
+            drain_time: Duration::ZERO,
+            stop_time: Duration::from_secs(7),
             connections: 10_000,
         }
     }

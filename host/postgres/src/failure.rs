@@ -9,6 +9,8 @@ use portico_storage::Error;
 pub(super) enum Unreached {
     Refused(tokio_postgres::Error),
     TimedOut(Duration),
+    /// The name of a server is not found, in words.
+    Unresolved(String),
     /// The database is not for hosts of this version, in words.
     Unfit(String),
 }

@@ -87,6 +87,14 @@ impl PostgresStorage {
             .with_context(|| format!("cannot use the database {shown}"))
     }
 
+    /// Whether it could not be opened only because the database is not there at the moment: it is worth trying again.
+    pub fn is_away(error: &anyhow::Error) -> bool {
+        error.chain().any(|cause| {
+            let lost = cause.downcast_ref().is_some_and(health::is_away);
+            lost || cause.is::<health::Away>()
+        })
+    }
+
     /// The records that the hosts on this database share.
     pub fn shared(&self) -> Arc<dyn SharedRecords> {
         Arc::new(self.shared.clone())
@@ -95,7 +103,7 @@ impl PostgresStorage {
     async fn open_target(target: Target) -> anyhow::Result<Self> {
         pooler::refuse_shared_sessions(&target).await?;
         let first = Connection::open_unchecked(&target).await;
-        let first = first.map_err(|error| anyhow::anyhow!(health::describe(&error)))?;
+        let first = first.map_err(|error| health::unopened(&error))?;
         migrations::run(first.client()).await?;
         measure(&first, &target.clock).await?;
         let installation = migrations::installation(first.client()).await?;

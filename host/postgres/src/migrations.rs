@@ -8,6 +8,7 @@ use anyhow::{Context, bail, ensure};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
+use super::health::{Away, is_away};
 use super::locks::LOCK;
 use super::versions::{FIRST, NEWEST, Place, Version, check, end_older};
 
@@ -70,9 +71,13 @@ pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
 
 async fn migrate_through(client: &Client, migrations: &[Migration]) -> anyhow::Result<()> {
     // The second half of the lock is that of no table.
-    client
-        .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
-        .await?;
+    let tried = client.query_one("SELECT pg_try_advisory_xact_lock($1, 0)", &[&LOCK]);
+    if !tried.await?.try_get::<_, bool>(0)? {
+        tracing::info!("waiting for another host, which migrates the database: for at most ten minutes");
+        client
+            .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
+            .await?;
+    }
     let Version {
         version: done,
         oldest,
@@ -197,6 +202,9 @@ fn explain(error: &Error) -> anyhow::Error {
             "{message}: the tables belong to another role. Connect as that role, or have it grant this one \
              SELECT, INSERT, UPDATE and DELETE on all of them"
         );
+    }
+    if is_away(error) {
+        return Away(message).into();
     }
     anyhow::anyhow!(message)
 }

@@ -136,7 +136,7 @@ impl Servers {
         };
         let found = timeout(self.limit, lookup_host((name.as_str(), 0))).await;
         let found = found.map_err(|_| Unreached::TimedOut(self.limit))?;
-        let found = found.map_err(|error| Unreached::Unfit(format!("{name} is not found: {error}")))?;
+        let found = found.map_err(|error| Unreached::Unresolved(format!("{name} is not found: {error}")))?;
         let mut addresses: Vec<_> = found.map(|address| address.ip()).collect();
         addresses.sort_unstable();
         addresses.dedup();

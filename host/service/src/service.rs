@@ -294,7 +294,8 @@ impl Service {
             procedure = procedure.name,
             request = request_id,
             outcome,
-            micros = started.elapsed().as_micros()
+            micros = started.elapsed().as_micros() as u64,
+            "called"
         );
         answer.map_err(|error| report(error, procedure.name, request_id))
     }
@@ -329,9 +330,9 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
         let text = format!("{cause:#}");
         let code = error.code.name();
         if cause.is::<Collided>() {
-            warn!(procedure, request = request_id, code, cause = text);
+            warn!(procedure, request = request_id, code, cause = text, "refused");
         } else {
-            error!(procedure, request = request_id, code, cause = text);
+            error!(procedure, request = request_id, code, cause = text, "failed");
         }
     } else if error.code == Code::Timeout {
         warn!(procedure, request = request_id, "{}", error.message);

@@ -70,4 +70,5 @@ fn a_body_that_arrives_too_slowly_is_refused() {
     let mut stream = raw::send_head(&client.endpoint().address(), "/api/trpc/user.initUser", &[], body);
     let answer = raw::read_answer_allowing_5xx(&mut stream, body.as_bytes());
     answer.assert_refused(504, "TIMEOUT");
+    assert_eq!(answer.header("retry-after"), Some("10"), "{answer}");
 }

@@ -8,7 +8,7 @@ use super::site::{Site, impatient_host, wait_until};
 use super::trial::{ROUNDS, Trial};
 
 /// Room for the connections of three hosts, and for those of hosts that were killed just now.
-const OPTIONS: [&str; 2] = ["-c", "max_connections=150"];
+pub const OPTIONS: [&str; 2] = ["-c", "max_connections=150"];
 
 #[test]
 #[ignore = "make test-all"]

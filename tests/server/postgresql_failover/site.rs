@@ -20,17 +20,26 @@ pub struct Site {
 impl Site {
     /// Starts three hosts at the same time on this database, and HAProxy.
     pub fn start(url: &str) -> Self {
-        Self::start_on([url, url, url])
+        Self::start_as(url, |host| host)
+    }
+
+    /// The same, with what each start of a host adds to the usual.
+    pub fn start_as(url: &str, change: fn(Builder) -> Builder) -> Self {
+        Self::start_with([url, url, url], change)
     }
 
     /// The same, where each host reaches the database in its own way.
     pub fn start_on(urls: [&str; 3]) -> Self {
+        Self::start_with(urls, |host| host)
+    }
+
+    fn start_with(urls: [&str; 3], change: fn(Builder) -> Builder) -> Self {
         let start = |url: &str| {
             let host = Builder::default()
                 .environment("PORTICO_DATABASE", url)
                 .environment("PORTICO_TRUSTED_PROXIES", "127.0.0.1")
                 .listen(&format!("127.0.0.1:{}", free_port()));
-            host.start()
+            change(host).start()
         };
         let hosts = thread::scope(|scope| {
             let starting = urls.map(|url| scope.spawn(move || start(url)));

@@ -46,6 +46,14 @@ pub struct Host {
 impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        Self::open_with(settings, async |data| Database::open(settings, data).await).await
+    }
+
+    /// The same, with the database that this opens.
+    pub async fn open_with(
+        settings: &Settings,
+        database: impl AsyncFnOnce(&DataDir) -> anyhow::Result<Database>,
+    ) -> anyhow::Result<Self> {
         Database::check(settings)?;
         let component = read_component(settings)?;
         let file = settings.component.clone().zip(component.as_deref());
@@ -60,7 +68,7 @@ impl Host {
         // The database is opened meanwhile, which takes equally long. If that fails, the compilation is given up.
         let (compiled, database) = try_join!(
             async { compiling.await.map_err(of_file) },
-            Database::open(settings, &data),
+            database(&data),
         )?;
         let (storage, shared, clock) = (database.storage(), database.shared(), database.clock());
         // Hosts on PostgreSQL have the indexes there.

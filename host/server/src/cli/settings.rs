@@ -4,6 +4,7 @@ use std::{
     io::IsTerminal,
     net::SocketAddr,
     num::NonZero,
+    panic,
     path::{Path, PathBuf},
     str::FromStr,
     time::Duration,
@@ -14,7 +15,7 @@ use clap::{Args, ValueEnum};
 use portico_http::HttpLimits;
 use portico_server::icons::IconSettings;
 use serde::Deserialize;
-use tracing::Metadata;
+use tracing::{Metadata, error};
 use tracing_subscriber::{
     filter::{Targets, filter_fn},
     layer::SubscriberExt as _,
@@ -22,8 +23,9 @@ use tracing_subscriber::{
 };
 
 use super::{
-    apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings,
-    copy_places::CopySettings, front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
+    apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings, copy_places::CopySettings,
+    environment::warn_of_unread, front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
+    output::speak_json,
 };
 
 /// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a
@@ -39,6 +41,7 @@ pub struct Settings {
     pub database: Option<String>,
     pub database_connections: Option<Connections>,
     pub component: Option<PathBuf>,
+    pub drain: Option<u64>,
     pub watch: Option<bool>,
     pub apply: Option<PathBuf>,
     pub cache: Option<PathBuf>,
@@ -277,6 +280,9 @@ impl Settings {
         self.apps = args.apps.over(&self.apps);
         self.log = args.log.or(self.log);
         self.log_format = args.log_format.or(self.log_format);
+        if matches!(self.log_format, Some(LogFormat::Json)) {
+            speak_json();
+        }
         if let Some(sources) = args.icon_sources {
             self.icons.sources = portico_server::icons::IconSource::parse_list(&sources)
                 .context("PORTICO_ICON_SOURCES (--icon-sources) is not right")?;
@@ -312,8 +318,12 @@ impl Settings {
             .with(filter_fn(is_allowed));
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with(layer.with_target(false)).init(),
-            LogFormat::Json => log.with(layer.json().flatten_event(true)).init(),
+            LogFormat::Json => {
+                log.with(layer.json().flatten_event(true)).init();
+                panic::set_hook(Box::new(|panic| error!("{panic}")));
+            }
         }
+        warn_of_unread();
         Ok(())
     }
 }
