@@ -115,6 +115,7 @@ on_every_driver! {
         groups_show_permissions_and_members_in_order
     }
     limits {
+        a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_not
         an_answer_may_have_exactly_as_much_text_as_the_contract_says
         an_id_of_an_app_is_used_once
         an_id_that_is_in_use_refuses_no_other_transaction
