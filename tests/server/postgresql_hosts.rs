@@ -105,7 +105,7 @@ fn guesses_at_a_password_are_counted_across_hosts() {
 fn the_attempts_of_an_address_are_counted_across_hosts() {
     let (_postgresql, [one, two]) = two_hosts();
     administrator(&one);
-    let began = Instant::now();
+    let began = std::time::Instant::now();
     let mut failed = 0;
     // Until each of them has refused one.
     for host in [&one, &two] {
