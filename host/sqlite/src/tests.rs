@@ -286,7 +286,7 @@ fn wait_a_moment(waits: i32) -> bool {
 async fn a_lock_of_another_process_answers_retry_and_all_that_are_queued_wait_for_it_once() {
     let store = store();
     let path = store.directory.path().join("portico.db");
-    let connection = open_file(&path).unwrap();
+    let mut connection = open_file(&path).unwrap();
     connection.busy_handler(Some(wait_a_moment)).unwrap();
     let writer = writer_on(connection, path.clone(), Duration::from_secs(60));
     let other = Connection::open(path).unwrap();

@@ -14,7 +14,7 @@ fn kept(format: Format, file: &[u8]) -> Vec<u8> {
 #[track_caller]
 fn assert_clean(format: Format, file: &[u8], expected: &[u8]) {
     let kept = kept(format, file);
-    assert!(kept == expected, "{:02x?}\n{:02x?}", kept, expected);
+    assert!(kept == expected, "{kept:02x?}\n{expected:02x?}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use portico_model::{
 use super::{
     super::validate::Fields,
     document::{AppName, Board, Change, Document, UserName, entries},
-    new_values,
+    new_values::{self, check_directions},
     snapshot::{Keys, Snapshot},
 };
 use crate::shape::quote;
