@@ -66,10 +66,7 @@ impl Host {
         };
         let compiling = Compiled::start(COMPILER, component, Some(cache), Limits::default());
         // The database is opened meanwhile, which takes equally long. If that fails, the compilation is given up.
-        let (compiled, database) = try_join!(
-            async { compiling.await.map_err(of_file) },
-            database(&data),
-        )?;
+        let (compiled, database) = try_join!(async { compiling.await.map_err(of_file) }, database(&data),)?;
         let (storage, shared, clock) = (database.storage(), database.shared(), database.clock());
         // Hosts on PostgreSQL have the indexes there.
         let folder = matches!(database, Database::Sqlite(_)).then(|| data.icons());

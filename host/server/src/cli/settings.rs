@@ -23,9 +23,9 @@ use tracing_subscriber::{
 };
 
 use super::{
-    apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings, copy_places::CopySettings,
-    environment::warn_of_unread, front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
-    output::speak_json,
+    apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings,
+    copy_places::CopySettings, environment::warn_of_unread, front::FrontSettings, layers::layered,
+    ldap::LdapArgs, oidc::OidcArgs, output::speak_json,
 };
 
 /// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a
