@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use portico_tests::{
-    Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, escape, raw, run,
+    Answer, Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, escape, raw, run,
 };
 use serde_json::{Value, json};
 

@@ -198,7 +198,7 @@ impl Sent {
         }
         let body = caller.read_small(body).await?;
         let fields: Vec<_> = if is_json(caller.headers()) {
-            match read_json_bytes(caller.headers(), body).await? {
+            match read_json_bytes(caller.headers(), caller.extensions(), body).await? {
                 None => Vec::new(),
                 Some(Value::Object(fields)) => fields
                     .into_iter()

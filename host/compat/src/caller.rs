@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, header, request::Parts},
+    http::{Extensions, HeaderMap, Method, StatusCode, header, request::Parts},
     response::Response,
 };
 use bytes::Bytes;
@@ -112,6 +112,11 @@ impl Caller {
 
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
+    }
+
+    /// Those of the request.
+    pub fn extensions(&self) -> &Extensions {
+        self.portico.extensions()
     }
 
     /// Where the caller reaches the service: the public URL, or the host of the request.

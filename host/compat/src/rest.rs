@@ -170,7 +170,7 @@ async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome
         None => form::pairs(query)
             .map(|(key, value)| (key, value.into()))
             .collect(),
-        Some(body) => match read_json_bytes(caller.headers(), body).await? {
+        Some(body) => match read_json_bytes(caller.headers(), caller.extensions(), body).await? {
             None => Map::new(),
             Some(Value::Object(input)) => input,
             Some(_) => return Err(Failure::new(Code::BadRequest, "The input must be an object")),

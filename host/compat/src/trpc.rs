@@ -172,7 +172,7 @@ async fn answer_here(
     };
     let _turn = caller.turn().await?;
     let input = match sent {
-        Some(body) => read_json_bytes(caller.headers(), body).await?,
+        Some(body) => read_json_bytes(caller.headers(), caller.extensions(), body).await?,
         None => {
             let text = form::value_of(&query, "input").filter(|text| !text.is_empty());
             text.map(|text| read_json_text(text.as_bytes())).transpose()?

@@ -76,7 +76,7 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api,
         public_url: settings.public_url,
-        trusted_proxies: settings.trusted_proxies,
+        trusted_proxies: settings.trusted_proxies.clone(),
         documents: settings.documents,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));

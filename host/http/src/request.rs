@@ -10,7 +10,7 @@ use axum::{
     BoxError,
     body::Body,
     extract::ConnectInfo,
-    http::{Extensions, header, request::Parts},
+    http::{Extensions, HeaderMap, header, request::Parts},
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -164,11 +164,16 @@ pub(crate) async fn read_json(
     limit: InputLimit,
 ) -> Result<Option<Value>, Error> {
     let bytes = read_body(body, limit.bytes, http.limits.receive_time).await?;
-    parse_typed(headers, bytes, limit).await
+    parse_typed(headers, extensions, bytes, limit).await
 }
 
 /// Parses a body of JSON whose content type says so; `None` if it is empty.
-async fn parse_typed(headers: &HeaderMap, bytes: Bytes, limit: InputLimit) -> Result<Option<Value>, Error> {
+async fn parse_typed(
+    headers: &HeaderMap,
+    extensions: &Extensions,
+    bytes: Bytes,
+    limit: InputLimit,
+) -> Result<Option<Value>, Error> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -185,13 +190,17 @@ async fn parse_typed(headers: &HeaderMap, bytes: Bytes, limit: InputLimit) -> Re
 }
 
 /// Reads a body of JSON that has arrived; `None` if it is empty. For layers in front of the router, so that they read
-/// JSON as the router does.
-pub async fn read_json_bytes(headers: &HeaderMap, bytes: Bytes) -> Result<Option<Value>, Error> {
+/// JSON as the router does. Headers and extensions are those of the request.
+pub async fn read_json_bytes(
+    headers: &HeaderMap,
+    extensions: &Extensions,
+    bytes: Bytes,
+) -> Result<Option<Value>, Error> {
     let limit = InputLimit {
         bytes: bytes.len(),
         values: procedures::MOST_VALUES,
     };
-    parse_typed(headers, bytes, limit).await
+    parse_typed(headers, extensions, bytes, limit).await
 }
 
 /// The seconds after which a body that arrived too slowly may be sent again.

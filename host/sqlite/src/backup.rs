@@ -222,7 +222,7 @@ fn check_texts(connection: &Connection) -> anyhow::Result<()> {
     let mut broken = Vec::new();
     for table in tables {
         let mut rows = connection.prepare(&format!("SELECT * FROM \"{}\"", table.replace('"', "\"\"")))?;
-        let columns: Vec<String> = rows.column_names().iter().map(|name| (*name).to_owned()).collect();
+        let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut found = vec![false; columns.len()];
         let mut rows = rows.query([]).map_err(explain)?;
         while let Some(row) = rows.next().map_err(explain)? {

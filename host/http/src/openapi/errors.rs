@@ -73,10 +73,10 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
 
 /// Whether `Retry-After` is there.
 fn says_when_to_retry(code: Code) -> bool {
-    match code {
-        Code::TooManyRequests | Code::ServiceUnavailable | Code::Timeout => true,
-        _ => false,
-    }
+    matches!(
+        code,
+        Code::TooManyRequests | Code::ServiceUnavailable | Code::Timeout
+    )
 }
 
 /// Adds the response to a request line that is too long to be read.
