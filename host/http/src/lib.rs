@@ -131,9 +131,9 @@ pub fn counted_body(extensions: &Extensions, text: String) -> Body {
     bodies::hold(extensions.get(), text.into_bytes()).into()
 }
 
-/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`]; a
-/// client's only if it comes from one of these proxies), a bounded head, the log, security headers, and a response even if a handler panics. Large answers of known
-/// length are counted like those of [`router`] ([`HttpLimits::unsent`]).
+/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`]; one that the
+/// request brings only if it comes from one of these proxies), a bounded head, the log, security headers, and a response
+/// even if a handler panics. Large answers of known length are counted like those of [`router`] ([`HttpLimits::unsent`]).
 pub fn surround<S>(router: Router<S>, limits: &HttpLimits, proxies: &TrustedProxies) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
