@@ -1,7 +1,7 @@
 //! Several `portico serve` on one PostgreSQL, which answer as one.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use portico_postgres::PostgresStorage;
 use portico_service::audit::{Audit, AuditSettings};

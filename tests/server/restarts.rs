@@ -104,7 +104,7 @@ impl Caller<'_> {
         };
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         let body = json!({"name": format!("{} {number}", self.name), "iconUrl": "/i.svg"}).to_string();
-        let (line, body) = if number % 2 == 0 {
+        let (line, body) = if number.is_multiple_of(2) {
             ("POST /api/trpc/app.create", &*body)
         } else {
             ("GET /api/boards", "")

@@ -29,7 +29,7 @@ const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded")
 fn home_lan(scheme: &str) -> Builder {
     Builder::default()
         .argument("--public-url")
-        .argument(&format!("{scheme}://home.lan"))
+        .argument(format!("{scheme}://home.lan"))
 }
 
 /// Adds an app with the session's cookie.

@@ -100,7 +100,7 @@ fn a_service_that_compiles_stops_when_it_is_told_to() {
     server.wait_for_log(since, "compiling the component");
     server
         .anonymous()
-        .send("GET", "/api/health/ready", None)
+        .send("GET", "/api/health/ready", &[], None)
         .assert_status(200);
     assert!(server.stop().status.success());
 }
