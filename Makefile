@@ -85,10 +85,10 @@ target/python/installed: $(requirements)
 	@touch $@
 
 ROUNDS ?= 500
-soak: component packages nextest ## kill services, servers and connections under load, and compare drivers, for longer: make soak ROUNDS=500
+soak: component packages nextest ## kill and restart services, servers and connections under load, and compare drivers, for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
 	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --test library --no-capture \
-		--run-ignored all -E 'test(same_answers::) | test(random_writes) | test(postgresql_failover::losses::) | test(postgresql_failover::races::) | test(under_load_no_cut) | test(behind_a_pooler)'
+		--run-ignored all -E 'test(same_answers::) | test(random_writes) | test(postgresql_failover::losses::) | test(postgresql_failover::races::) | test(under_load_no_cut) | test(restarts::) | test(behind_a_pooler)'
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,create for some rows
 	cargo build --release --package portico-bench

@@ -11,11 +11,12 @@ use crate::bindings::storage::{
     Transaction, UserFilter,
 };
 use crate::bindings::types::{Context, Error, Provider, Timestamp, User};
+use crate::password::{self, Fit};
 use crate::transaction::{self, Failure};
 use crate::users::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::validate::username::{username, visible};
 use crate::validate::{self, Checked, Issues, image, text};
-use crate::{environment, error, names, password};
+use crate::{environment, error, names};
 use contract::{Identity, Linking, SignedIn};
 
 /// The most characters that the name of a user has.
@@ -35,28 +36,23 @@ impl contract::Guest for Plugin {
 
 /// Every failure returns the same error after the same work.
 fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn, Error> {
-    // A name or a password that is too long for any user is neither looked up nor hashed, so that long inputs cost
-    // nothing. A dashboard may have names that are too short for new users.
+    // A name that is too long for any user is not looked up. A dashboard may have names that are too short for new users.
     let name = names::key_to_find(username.trim(), USERNAME_MAX)
         .and_then(|key| text::line(&key, 1..=USERNAME_MAX).ok());
-    let password = text::length(password, 0..=*bounds::PASSWORD.end())
-        .is_ok()
-        .then_some(password);
-    let account = match (name, password) {
-        (Some(name), Some(_)) => {
+    let account = match name {
+        Some(name) => {
             let key = account_key(Provider::Credentials, &name);
             transaction::lookup(context, |transaction| Ok(transaction.get_account(&key)?))?
         }
-        _ => None,
+        None => None,
     };
     let hash = account
         .as_ref()
         .and_then(|account| account.password_hash.as_deref());
-    let password = password.unwrap_or_default();
-    let fits = password::verify(password, hash);
+    let fit = password::verify(password, hash);
     match account {
-        Some(account) if fits && !account.disabled => {
-            replace_outdated(context, &account, password);
+        Some(account) if fit != Fit::No && !account.disabled => {
+            replace_outdated(context, &account, password, fit);
             Ok(signed_in(account))
         }
         _ => Err(wrong_password()),
@@ -76,13 +72,13 @@ fn wrong_password() -> Error {
     error::unauthorized("Wrong username or password")
 }
 
-/// Replaces an outdated hash while the password is known. A failure does not matter, because the next sign-in tries
-/// again.
-fn replace_outdated(context: &str, account: &Account, password: &str) {
+/// Replaces an outdated hash, or one of another form of the password, while the password is known. A failure does not
+/// matter, because the next sign-in tries again.
+fn replace_outdated(context: &str, account: &Account, password: &str, fit: Fit) {
     let Some(old) = account.password_hash.as_deref() else {
         return;
     };
-    if password::is_outdated(old) {
+    if fit == Fit::AsSent || password::is_outdated(old) {
         let new = password::hash(password);
         let _ = transaction::write(context, |transaction| {
             Ok(transaction.rehash_password_if(&account.id, old, &new)?)
@@ -140,7 +136,9 @@ impl Person {
                 .email
                 .and_then(|email| validate::email::email(&email).ok()),
             email_verified: identity.email_verified,
-            image: identity.image.and_then(|picture| image::external(&picture).ok()),
+            image: identity
+                .image
+                .and_then(|picture| image::new(&image::external(&picture).ok()?).ok()),
         })
     }
 

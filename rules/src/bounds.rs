@@ -4,7 +4,13 @@ use core::ops::RangeInclusive;
 
 /// The length of an app's name.
 pub const APP_NAME: RangeInclusive<usize> = 1..=64;
-/// The length of an app's description; empty means none.
+/// The length of the name of a group, a board, a search engine or a key.
+pub const LABEL: RangeInclusive<usize> = 1..=64;
+/// The length of the text by which people choose a search engine.
+pub const SHORT: RangeInclusive<usize> = 1..=8;
+/// The length of a search engine's URLs.
+pub const ENGINE_URL: RangeInclusive<usize> = 1..=2048;
+/// The length of the description of an app or a search engine; empty means none.
 pub const DESCRIPTION: RangeInclusive<usize> = 0..=512;
 /// The length of an app's icon. Clients also send small icons as data URIs, but a list of thousands of apps must not
 /// become too large.
@@ -15,12 +21,16 @@ pub const LINK: RangeInclusive<usize> = 0..=8192;
 pub const GIVEN_ID: RangeInclusive<usize> = 1..=128;
 /// The length of a username, which is its own name-key.
 pub const USERNAME: RangeInclusive<usize> = 3..=255;
-/// The length of a password: long enough, and short enough to hash quickly.
+/// The length of a new password in NFC: long enough, and short enough to hash quickly.
 pub const PASSWORD: RangeInclusive<usize> = 8..=255;
 /// The length of an email address.
 pub const EMAIL: RangeInclusive<usize> = 1..=254;
 /// The length of a profile image: about 256 KiB in base64.
 pub const IMAGE: RangeInclusive<usize> = 0..=350_000;
+/// The most pixels of a side of a profile image. A small file can describe a picture that no browser can draw.
+pub const IMAGE_SIDE: u32 = 8192;
+/// The most pixels of a profile image.
+pub const IMAGE_PIXELS: u64 = 40_000_000;
 /// How many results a search returns.
 pub const LIMIT: RangeInclusive<u32> = 1..=100;
 /// How many records a page has.

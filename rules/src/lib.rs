@@ -6,7 +6,10 @@ extern crate alloc;
 
 pub mod bcrypt;
 pub mod bounds;
+pub mod direction;
 pub mod icons;
+pub mod links;
 pub mod names;
+pub mod passwords;
 pub mod permissions;
 pub mod procedures;

@@ -18,7 +18,7 @@ pub fn key(name: &str) -> String {
 
 /// A character decomposes into at most this many. So the key of a name has at most four times the characters
 /// of the name, and at least a quarter of them: a test measures both over all of Unicode.
-const MOST_DECOMPOSED: usize = 4;
+pub(crate) const MOST_DECOMPOSED: usize = 4;
 
 /// The name-key of a text to search for, unless it is longer than the key of any name of at most `longest` characters,
 /// or contains a character that no name has: then no such name contains it.

@@ -34,7 +34,7 @@ pub enum Kind {
 pub enum Cost {
     /// Little, whatever is stored.
     Small,
-    /// More, the more records there are.
+    /// More, the more records there are, or the call has.
     Large,
     /// The hash of a password.
     Hash,
@@ -168,7 +168,8 @@ pub static TABLE: [Row; 28] = [
         "app.createMany",
         Mutation,
         Holds(AppCreate),
-    ),
+    )
+    .large(),
     row(Procedure::AppUpdate, "app.update", Mutation, Holds(AppModifyAll)),
     row(Procedure::AppDelete, "app.delete", Mutation, Holds(AppFullAll)),
 ];

@@ -7,6 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use portico_postgres::PostgresStorage;
+use portico_sqlite::SqliteStorage;
 use portico_storage::DashboardStorage;
 use portico_storage_kit::{InProcess, Need, Report, all, run};
 use support::Dashboard;
@@ -48,6 +49,15 @@ fn the_driver_in_memory_keeps_every_rule_with_apps_by_board() {
 fn the_sqlite_driver_keeps_every_rule() {
     let directory = tempfile::tempdir().expect("a temporary folder");
     assert_kept_in_one_view(&support::sqlite(&directory));
+}
+
+#[test]
+fn the_sqlite_driver_keeps_every_rule_with_apps_by_board() {
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    let storage = SqliteStorage::open(&directory.path().join("portico.db")).expect("a database");
+    let storage: Arc<dyn DashboardStorage> = Arc::new(storage.with_apps_by_board(true));
+    let dashboard = || Dashboard::new(storage.clone()).with_apps_by_board();
+    assert_kept(&storage, dashboard, Need::OneView);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use portico_tests::{
     Answer, Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, escape, raw, run,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_name_with_a_nul_is_refused() {
@@ -40,25 +40,45 @@ fn a_name_with_a_nul_is_refused() {
     assert!(admin.app_names().is_empty() && admin.user_names() == ["root"]);
 }
 
+/// Which links and icons these are is tested in `component/src/validate`.
 #[test]
-fn a_script_url_hidden_by_a_tab_is_refused() {
+fn script_and_html_urls_are_refused_wherever_they_come_in() {
     let server = Portico::start();
     let admin = administrator(&server);
-    for href in [
-        "java\tscript:alert(1)",
-        "java\r\nscript:alert(1)",
-        "\u{1}\tJAVA\tSCRIPT:alert(1)",
+    let id = admin.app("An app");
+    let engine = |icon: &str| json!({"name": "Wiki", "short": "w", "urlTemplate": "https://x.example/%s", "iconUrl": icon});
+    let refused_at = |procedure: &str, input: &Value, place: &str| {
+        let answer = admin.mutate(procedure, input);
+        let error = answer.assert_refused(400, "BAD_REQUEST").text();
+        assert!(error.contains(place), "{error}");
+    };
+    for (field, url) in [
+        ("href", "java\tscript:alert(1)"),
+        ("iconUrl", "java\tscript:alert(1)"),
+        ("iconUrl", "data:text/html,<script>alert(1)</script>"),
     ] {
-        let app = json!({"name": "An app", "iconUrl": "/icon.svg", "href": href});
-        admin.mutate("app.create", &app).assert_bad_field("href");
-        admin.post("/api/apps", &app).assert_bad_field("href");
-        let answer = admin.mutate("app.createMany", &json!([app]));
-        assert!(
-            answer.assert_refused(400, "BAD_REQUEST").text().contains("href"),
-            "{answer}"
+        let mut app = json!({"name": "Another app", "iconUrl": "/icon.svg"});
+        app[field] = url.into();
+        admin.post("/api/apps", &app).assert_bad_field(field);
+        admin.mutate("app.create", &app).assert_bad_field(field);
+        let change = json!({"id": id, field: url});
+        admin.mutate("app.update", &change).assert_bad_field(field);
+        let many = json!([{"name": "Good"}, app]);
+        refused_at("app.createMany", &many, &format!("[1].{field}"));
+        refused_at(
+            "state.apply",
+            &json!({"apps": [app]}),
+            &format!("apps[0].{field}"),
         );
+        if field == "iconUrl" {
+            refused_at("searchEngine.create", &engine(url), field);
+            let document = json!({"searchEngines": [engine(url)]});
+            refused_at("state.apply", &document, "searchEngines[0].iconUrl");
+        }
     }
-    assert!(admin.app_names().is_empty());
+    assert_eq!(admin.app_names(), ["An app"]);
+    let image = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
+    admin.mutate("searchEngine.create", &engine(image)).data();
 }
 
 #[test]
@@ -67,39 +87,32 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
     let account =
         |name: &str| json!({"username": name, "password": "long enough", "email": "a@b", "groupIds": []});
     let anonymous = server.anonymous();
+    let hidden = "al\u{202e}ice";
     anonymous
-        .mutate("user.initUser", &account("ro\u{202e}ot"))
+        .mutate("user.initUser", &account(hidden))
         .assert_bad_field("username");
     let admin = administrator(&server);
-    for hidden in ["\u{202e}", "\u{200d}"] {
-        let name = format!("al{hidden}ice");
-        let answer = admin.mutate("user.create", &account(&name));
-        let error = answer.assert_bad_field("username").text();
-        let found = format!("found U+{:04X}", u32::from(hidden.chars().next().expect("one")));
-        assert!(error.contains(&found), "it says which: {error}");
-        admin
-            .post("/api/users", &account(&name))
-            .assert_bad_field("username");
-        let profile = json!({"id": admin.user_id, "name": name});
-        admin
-            .mutate("user.editProfile", &profile)
-            .assert_bad_field("name");
-        let document = json!({"users": [{"name": name, "provider": "ldap"}], "dryRun": true});
-        let error = admin
-            .mutate("state.apply", &document)
-            .assert_refused(400, "BAD_REQUEST")
-            .text();
-        assert!(
-            error.contains("users[0].name must not contain invisible"),
-            "{error}"
-        );
-        let mut registration = account(&name);
-        registration["inviteId"] = "any".into();
-        registration["token"] = "any".into();
-        anonymous
-            .mutate("user.register", &registration)
-            .assert_bad_field("username");
-    }
+    let answer = admin.mutate("user.create", &account(hidden));
+    let error = answer.assert_bad_field("username").text();
+    assert!(error.contains("found U+202E"), "it says which: {error}");
+    admin
+        .post("/api/users", &account(hidden))
+        .assert_bad_field("username");
+    let profile = json!({"id": admin.user_id, "name": hidden});
+    admin
+        .mutate("user.editProfile", &profile)
+        .assert_bad_field("name");
+    let document = json!({"users": [{"name": hidden, "provider": "ldap"}], "dryRun": true});
+    let answer = admin.mutate("state.apply", &document);
+    let error = answer.assert_refused(400, "BAD_REQUEST").text();
+    let rule = "users[0].name must not contain invisible";
+    assert!(error.contains(rule), "{error}");
+    let mut registration = account(hidden);
+    registration["inviteId"] = "any".into();
+    registration["token"] = "any".into();
+    anonymous
+        .mutate("user.register", &registration)
+        .assert_bad_field("username");
     assert_eq!(admin.user_names(), ["root"]);
 
     let family = "\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f} می\u{200c}خواهم";
@@ -108,143 +121,99 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
 }
 
 #[test]
-fn script_and_html_urls_are_refused_as_icons() {
+fn new_names_and_descriptions_keep_the_direction_of_the_text_around_them() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let id = admin.app("An app");
-    let engine = |icon: &str| json!({"name": "Wiki", "short": "w", "urlTemplate": "https://x.example/%s", "iconUrl": icon});
-    for icon in [
-        "java\tscript:alert(1)",
-        "data:text/html,<script>alert(1)</script>",
+    let said = |answer: &Answer, field: &str| {
+        let text = answer.assert_bad_field(field).text();
+        assert!(text.contains("found U+202E"), "{text}");
+    };
+    let changing = "a\u{202e}b";
+    let engine = |name: &str, description: &str| {
+        json!({"name": name, "short": "w", "urlTemplate": "https://x.example/%s", "iconUrl": "/w.svg",
+            "description": description})
+    };
+    for (procedure, input, field) in [
+        (
+            "app.create",
+            json!({"name": changing, "iconUrl": "/a.svg"}),
+            "name",
+        ),
+        (
+            "app.create",
+            json!({"name": "a", "iconUrl": "/a.svg", "description": changing}),
+            "description",
+        ),
+        ("group.createGroup", json!({"name": changing}), "name"),
+        (
+            "board.create",
+            json!({"name": changing, "isPublic": false, "items": []}),
+            "name",
+        ),
+        ("searchEngine.create", engine(changing, ""), "name"),
+        ("searchEngine.create", engine("Wiki", changing), "description"),
+        ("apiKeys.create", json!({"name": changing}), "name"),
     ] {
-        let app = json!({"name": "Another app", "iconUrl": icon});
-        admin.mutate("app.create", &app).assert_bad_field("iconUrl");
-        admin.post("/api/apps", &app).assert_bad_field("iconUrl");
-        let many = json!([{"name": "Good"}, app]);
-        let error = admin
-            .mutate("app.createMany", &many)
-            .assert_refused(400, "BAD_REQUEST")
-            .text();
-        assert!(error.contains("[1].iconUrl"), "{error}");
-        let change = json!({"id": id, "iconUrl": icon});
-        admin.mutate("app.update", &change).assert_bad_field("iconUrl");
-        admin
-            .mutate("searchEngine.create", &engine(icon))
-            .assert_bad_field("iconUrl");
-        for (list, entry) in [("apps", app), ("searchEngines", engine(icon))] {
-            let error = admin
-                .mutate("state.apply", &json!({list: [entry]}))
-                .assert_refused(400, "BAD_REQUEST")
-                .text();
-            assert!(error.contains(&format!("{list}[0].iconUrl")), "{error}");
-        }
+        said(&admin.mutate(procedure, &input), field);
     }
-    assert_eq!(admin.app_names(), ["An app"]);
-    let image = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
-    for icon in [image, "icons/relative.svg", "mdi:home"] {
-        let change = json!({"id": id, "iconUrl": icon});
-        admin.mutate("app.update", &change).assert_done();
-        assert_eq!(
-            admin.query("app.byId", &json!({"id": id})).data()["iconUrl"],
-            icon
-        );
-    }
-    admin.mutate("searchEngine.create", &engine(image)).data();
+    let app = json!({"name": "a", "iconUrl": "/a.svg", "description": changing});
+    said(&admin.post("/api/apps", &app), "description");
+    // Hebrew and Arabic need the marks.
+    let marked = "מדיה\u{200f} (NAS)\u{200e}";
+    let app = json!({"name": marked, "iconUrl": "/a.svg"});
+    assert_eq!(admin.mutate("app.create", &app).data()["name"], marked);
 }
 
 #[test]
-fn a_batch_of_a_thousand_calls_is_refused_as_a_whole() {
+fn a_link_without_its_scheme_is_refused_with_the_one_that_was_meant() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let queries = vec!["app.all"; 1_000].join(",");
-    let answer = admin.get(&format!("/api/trpc/{queries}?batch=1&input=%7B%7D"));
-    answer.assert_refused(400, "BAD_REQUEST");
-    assert!(
-        answer.error()["message"].to_string().contains("256"),
-        "it says how many: {answer}"
-    );
-
-    let mutations = vec!["app.create"; 1_000].join(",");
-    let app = json!({"name": "An app", "iconUrl": "/icon.svg"});
-    let inputs: serde_json::Map<_, _> = (0..1_000).map(|index| (index.to_string(), app.clone())).collect();
-    let answer = admin.post(&format!("/api/trpc/{mutations}?batch=1"), &inputs.into());
-    answer.assert_refused(400, "BAD_REQUEST");
-    assert!(answer.json().is_object(), "one error for all of them");
-    assert!(admin.app_names().is_empty(), "none of them ran");
+    let app = json!({"name": "NAS", "iconUrl": "/nas.svg", "href": "nas:5000"});
+    for answer in [admin.mutate("app.create", &app), admin.post("/api/apps", &app)] {
+        let text = answer.assert_bad_field("href").text();
+        assert!(text.contains("did you mean http://nas:5000?"), "{text}");
+    }
 }
 
+/// How it is found is tested in `host/service/src/json.rs`.
 #[test]
 fn a_key_that_is_there_twice_is_refused_by_its_name() {
     let mut server = Portico::start();
     let admin = administrator(&server);
     let app = r#"{"name": "One", "iconUrl": "/icon.svg", "n\u0061me": "Two"}"#;
-    for path in ["/api/apps", "/api/trpc/app.create"] {
-        let answer = admin.send_text("POST", path, app);
-        let issues = answer.assert_bad_field("name").error()["issues"].clone();
-        assert_eq!(issues.as_array().map(Vec::len), Some(1), "{answer}");
-        assert_eq!(issues[0]["path"], json!(["name"]), "{answer}");
-        assert!(
-            issues[0]["message"].to_string().contains("more than once"),
-            "{answer}"
-        );
-    }
-    let named = |answer: &Answer, place: &str| {
+    let query = escape(r#"{"query": "", "query": ""}"#);
+    let sign_in = r#"{"username": "root", "password": "x", "password": "y"}"#;
+    for (path, body, place) in [
+        ("/api/apps", app, "name"),
+        ("/api/trpc/app.create", app, "name"),
+        ("/api/trpc/app.createMany", &format!("[{app}]"), "[0].name"),
+        (
+            "/api/trpc/app.create",
+            &format!(r#"{{"json": {app}}}"#),
+            "json.name",
+        ),
+        ("/api/auth/sign-in", sign_in, "password"),
+        (&format!("/api/trpc/app.search?input={query}"), "", "query"),
+        ("/api/trpc/app.all?input=1&input=1", "", "input"),
+    ] {
+        let answer = match body {
+            "" => admin.get(path),
+            body => admin.send_text("POST", path, body),
+        };
         let message = answer.assert_refused(400, "BAD_REQUEST").error()["message"].to_string();
         assert!(
             message.contains(place) && message.contains("more than once"),
             "{answer}"
         );
-    };
-    named(
-        &admin.send_text("POST", "/api/trpc/app.createMany", &format!("[{app}]")),
-        "[0].name",
-    );
-    let wrapped = format!(r#"{{"json": {app}}}"#);
-    named(
-        &admin.send_text("POST", "/api/trpc/app.create", &wrapped),
-        "json.name",
-    );
-    // Unknown keys count as well: a program in front of the service may read them.
-    let unknown = r#"{"name": "One", "iconUrl": "/icon.svg", "more": {"x": 1, "x": 1}}"#;
-    named(&admin.send_text("POST", "/api/apps", unknown), "more.x");
-    let sign_in = r#"{"username": "root", "password": "x", "password": "y"}"#;
-    named(
-        &server.anonymous().send_text("POST", "/api/auth/sign-in", sign_in),
-        "password",
-    );
-    let query = escape(r#"{"query": "", "query": ""}"#);
-    named(
-        &admin.get(&format!("/api/trpc/app.search?input={query}")),
-        "query",
-    );
-
-    let input = escape(r#"{"query": ""}"#);
-    for twice in [format!("input={input}&input={input}"), "batch=1&batch=1".into()] {
-        let answer = admin.get(&format!("/api/trpc/app.search?{twice}"));
-        assert!(
-            answer.assert_refused(400, "BAD_REQUEST").error()["message"]
-                .to_string()
-                .contains("more than once")
-        );
     }
-
     // In a batch the whole text cannot be read, so every call is refused.
     let batch = format!(r#"{{"0": {app}, "1": {{"name": "Three", "iconUrl": "/icon.svg"}}}}"#);
     let answer = admin.send_text("POST", "/api/trpc/app.create,app.create?batch=1", &batch);
-    answer.assert_status(400);
-    let errors = answer.json();
-    assert_eq!(errors.as_array().map(Vec::len), Some(2), "{answer}");
-    for error in errors.as_array().expect("a list") {
-        let error = &error["error"];
-        assert_eq!(error["data"]["code"], "BAD_REQUEST", "{answer}");
-        assert_eq!(error["issues"][0]["path"], json!(["0", "name"]), "{answer}");
+    let errors = answer.assert_status(400).json();
+    for call in 0..2 {
+        let issue = &errors[call]["error"]["issues"][0];
+        assert_eq!(issue["path"], json!(["0", "name"]), "{answer}");
     }
-    let inputs = escape(r#"{"0": {"query": ""}, "0": {"query": "x"}}"#);
-    let answer = admin.get(&format!("/api/trpc/app.search,app.search?batch=1&input={inputs}"));
-    assert_eq!(
-        answer.assert_status(400).json()[1]["error"]["issues"][0]["path"],
-        json!(["0"])
-    );
     assert!(admin.app_names().is_empty());
 
     server.stop().succeeded();
@@ -273,12 +242,10 @@ fn a_body_that_is_encoded_is_refused() {
         "/api/trpc/app.create?batch=1",
         "/api/auth/sign-in",
     ] {
-        for encoding in ["gzip", "br", "identity, deflate", "x"] {
-            let answer = ask(path, encoding);
-            answer.assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
-            assert_eq!(answer.header("accept-encoding"), Some("identity"));
-            assert!(answer.text().contains("Content-Encoding"), "{answer}");
-        }
+        let answer = ask(path, "gzip");
+        answer.assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        assert_eq!(answer.header("accept-encoding"), Some("identity"));
+        assert!(answer.text().contains("Content-Encoding"), "{answer}");
     }
     assert!(admin.app_names().is_empty());
     ask("/api/apps", "identity").assert_status(200);
@@ -305,6 +272,37 @@ fn a_request_of_http_1_1_names_one_host() {
     ask("GET /api/health/live HTTP/1.1", "host: anything\r\n").assert_status(200);
     // Before 1.1 there was none.
     ask("GET /api/health/live HTTP/1.0", "").assert_status(200);
+}
+
+#[test]
+fn a_body_in_another_transfer_coding_than_chunked_once_is_refused() {
+    let server = Builder::default().argument("--compat-homarr").start();
+    let admin = administrator(&server);
+    let body = json!({"name": "An app", "iconUrl": "/icon.svg"}).to_string();
+    let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let send = |path: &str, codings: &[&str]| {
+        let mut headers = vec![
+            ("cookie", admin.cookie.as_str()),
+            ("content-type", "application/json"),
+        ];
+        headers.extend(codings.iter().map(|coding| ("transfer-encoding", *coding)));
+        let request = raw::head("POST", path, &headers) + &chunks;
+        raw::send(&server.address(), request.as_bytes())
+    };
+    // Of the API, of Homarr, and of a page.
+    for path in ["/api/trpc/app.create", "/api/apps", "/api/boards", "/sign-in"] {
+        for codings in [
+            &["chunked, chunked"][..],
+            &["chunked", "chunked"],
+            &["gzip, chunked"],
+        ] {
+            let answer = send(path, codings);
+            answer.assert_refused(400, "BAD_REQUEST");
+            assert!(answer.text().contains("Transfer-Encoding"), "{answer}");
+        }
+    }
+    assert_eq!(admin.get("/api/apps").json(), json!([]), "nothing was written");
+    send("/api/trpc/app.create", &["chunked"]).assert_status(200);
 }
 
 #[test]
@@ -362,17 +360,14 @@ fn a_truncated_component_is_refused_by_its_name() {
     let file = folder.path().join("truncated.wasm");
     let whole = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist/portico.wasm"));
     let bytes = std::fs::read(whole).expect("the component, as it is built");
-    for length in [0, 4, 8, 1_000, bytes.len() / 2, bytes.len() - 1] {
-        std::fs::write(&file, &bytes[..length]).expect("write the file");
+    for part in [&[][..], &bytes[..bytes.len() - 1], b"not a component"] {
+        std::fs::write(&file, part).expect("write the file");
         let text = refuse_to_start(&data_in(&folder), Some(&file));
         assert!(text.contains("truncated.wasm"), "the file is named:\n{text}");
     }
     let missing = folder.path().join("missing.wasm");
     let text = refuse_to_start(&data_in(&folder), Some(&missing));
     assert!(text.contains("missing.wasm"), "the file is named:\n{text}");
-    std::fs::write(&file, "not a component").expect("write the file");
-    let text = refuse_to_start(&data_in(&folder), Some(&file));
-    assert!(text.contains("truncated.wasm"), "the file is named:\n{text}");
 
     let server = Builder::default()
         .argument("--component")
@@ -383,19 +378,7 @@ fn a_truncated_component_is_refused_by_its_name() {
 
 #[test]
 fn a_data_directory_that_cannot_be_written_is_refused_by_its_name() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("a-file");
-    std::fs::write(&file, "").expect("write the file");
-    // Permissions do not bind root, so these are places where not even root can make a directory.
-    for data in [
-        file.join("data"),
-        file,
-        Path::new("/proc/portico-data").to_owned(),
-    ] {
-        let text = refuse_to_start(&data, None);
-        assert!(
-            text.contains(data.to_str().expect("a text")),
-            "the directory is named:\n{text}"
-        );
-    }
+    // Permissions do not bind root, so this is a place where not even root can make a directory.
+    let text = refuse_to_start(Path::new("/proc/portico-data"), None);
+    assert!(text.contains("/proc/portico-data"), "it is named:\n{text}");
 }

@@ -4,7 +4,6 @@
 //! `cargo nextest` runs each test in a process of its own: some measure their process, or set its log.
 
 mod access;
-mod app_lists;
 mod apps;
 mod audit;
 mod bad_input;
@@ -14,7 +13,6 @@ mod dashboard;
 mod disabled;
 mod homarr;
 mod icon_files;
-mod icons;
 mod keys_and_invites;
 mod long_calls;
 mod lost_access;
@@ -26,5 +24,4 @@ mod races;
 mod rest;
 mod state;
 mod trpc;
-mod users;
 mod visibility;

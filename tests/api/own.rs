@@ -79,26 +79,6 @@ fn a_key_makes_no_key_that_outlives_it() {
 }
 
 #[test]
-fn a_user_has_at_most_a_hundred_keys() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let alice = admin.user("alice");
-    let already = ids(&alice.query("apiKeys.getOwn", &NO_INPUT).data()).len();
-    for _ in already..100 {
-        alice.mutate("apiKeys.createOwn", &json!({})).assert_status(200);
-    }
-    alice
-        .mutate("apiKeys.createOwn", &json!({}))
-        .assert_refused(409, "CONFLICT");
-    let own = alice.query("apiKeys.getOwn", &NO_INPUT).data();
-    assert_eq!(ids(&own).len(), 100);
-    // The bound is for one's own keys.
-    admin
-        .mutate("apiKeys.create", &json!({"userId": alice.id}))
-        .assert_status(200);
-}
-
-#[test]
 fn ending_all_other_sessions_leaves_the_present_one_and_those_of_others() {
     let server = Portico::start();
     let admin = administrator(&server);

@@ -33,17 +33,17 @@ fn a_permission_that_is_lost_while_the_body_arrives_permits_nothing() {
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
-    for (path, body) in [
+    let calls = [
         ("/api/users/search", r#"{"query": "alice"}"#),
         ("/api/trpc/group.createGroup", r#"{"name": "late"}"#),
-    ] {
-        let mut stream = raw::send_head(&server.address(), path, &headers, body);
-        admin.mutate("group.removeMember", &membership).assert_done();
-        sleep(Duration::from_millis(1100));
+    ];
+    let streams = calls.map(|(path, body)| raw::send_head(&server.address(), path, &headers, body));
+    admin.mutate("group.removeMember", &membership).assert_done();
+    sleep(Duration::from_millis(1100));
+    for (mut stream, (_, body)) in streams.into_iter().zip(calls) {
         stream.write_all(body.as_bytes()).expect("send");
         let refused = raw::read_answer(&mut stream, body.as_bytes());
         refused.assert_refused(403, "FORBIDDEN");
-        admin.mutate("group.addMember", &membership).assert_done();
     }
     let groups = admin.query("group.getAll", &json!(null)).data();
     assert!(!groups.to_string().contains("late"), "{groups}");
@@ -59,42 +59,27 @@ fn users_are_managed_by_rest() {
     let id = created["id"].as_str().expect("an id");
     assert_eq!(created, json!({"id": id}));
     admin.post("/api/users", &account).assert_refused(409, "CONFLICT");
-
-    let root = json!({"id": admin.user_id, "name": "root", "image": null});
+    let alice =
+        json!({"id": id, "name": "alice", "email": "a@example.com", "emailVerified": null, "image": null});
+    assert_eq!(admin.get("/api/users").json()[0], alice);
+    // Everyone may choose from a list of users, so it has no emails.
     let alice = json!({"id": id, "name": "alice", "image": null});
-    let users = admin.get("/api/users").assert_status(200).json();
-    assert_eq!(
-        users[0],
-        json!({
-            "id": id, "name": "alice", "email": "a@example.com", "emailVerified": null, "image": null,
-        })
-    );
+    let root = json!({"id": admin.user_id, "name": "root", "image": null});
     assert_eq!(admin.get("/api/users/selectable").json(), json!([alice, root]));
-    let found = admin
-        .post("/api/users/search", &json!({"query": "ali", "limit": 5}))
-        .assert_status(200)
-        .json();
-    assert_eq!(
-        found,
-        json!([{"id": id, "name": "alice", "email": "a@example.com", "image": null}])
-    );
+    let query = json!({"query": " ALI\n", "limit": 5});
+    let found = admin.post("/api/users/search", &query).assert_status(200).json();
+    let alice = json!({"id": id, "name": "alice", "email": "a@example.com", "image": null});
+    assert_eq!(found, json!([alice]));
 
     let path = format!("/api/users/{id}");
-    let image = "data:image/png;base64,iVBORw0KGgoA";
-    admin
-        .put("/api/users/profileImage", &json!({"userId": id, "image": image}))
-        .assert_empty();
-    admin
-        .put(
-            "/api/users/profile",
-            &json!({"id": id, "name": "alicia", "email": "b@example.com"}),
-        )
-        .assert_empty();
+    let image = json!({"userId": id, "image": "data:image/png;base64,iVBORw0KGgoA"});
+    admin.put("/api/users/profileImage", &image).assert_empty();
+    let profile = json!({"id": id, "name": "alicia", "email": "b@example.com"});
+    admin.put("/api/users/profile", &profile).assert_empty();
     let seen = admin.get(&path).assert_status(200).json();
-    assert_eq!(seen, admin.profile(id));
     assert_eq!(
         (&seen["name"], &seen["email"], &seen["image"]),
-        (&json!("alicia"), &json!("b@example.com"), &json!(image))
+        (&profile["name"], &profile["email"], &image["image"])
     );
     admin.delete(&path).assert_empty();
     admin.get(&path).assert_refused(404, "NOT_FOUND");
@@ -119,17 +104,12 @@ fn apps_are_managed_by_rest() {
     let path = format!("/api/apps/{id}");
     assert_eq!(server.anonymous().get(&path).assert_status(200).json(), app);
     assert_eq!(admin.get("/api/apps").json(), json!([app]));
-    assert_eq!(admin.get("/api/apps/selectable").json(), json!([app]));
-    assert_eq!(
-        admin.get("/api/apps/search?query=jelly&limit=1").json(),
-        json!([app])
-    );
-    let page = admin.get("/api/apps/paginated?page=1&pageSize=10").json();
-    assert_eq!(page, json!({"items": [app], "totalCount": 1}));
-    let page = admin
-        .get("/api/apps/paginated?page=1&pageSize=10&search=kodi")
-        .json();
-    assert_eq!(page, json!({"items": [], "totalCount": 0}));
+    let page = |search: &str| {
+        let path = format!("/api/apps/paginated?page=1&pageSize=10&search={search}");
+        admin.get(&path).json()
+    };
+    assert_eq!(page("%20JELLY%20"), json!({"items": [app], "totalCount": 1}));
+    assert_eq!(page("kodi"), json!({"items": [], "totalCount": 0}));
 
     // The path wins over the body, and the body may leave the id out.
     admin
@@ -139,16 +119,15 @@ fn apps_are_managed_by_rest() {
     app["name"] = "Kodi".into();
     app["href"] = Value::Null;
     assert_eq!(admin.get(&path).json(), app);
+    let missing = format!("/api/apps/{MISSING}");
     admin
-        .patch(&format!("/api/apps/{MISSING}"), &json!({"id": id, "name": "x"}))
+        .patch(&missing, &json!({"id": id, "name": "x"}))
         .assert_refused(404, "NOT_FOUND");
+    admin.delete(&format!("{missing}?id={id}")).assert_empty();
     assert_eq!(admin.get(&path).json(), app);
     admin.delete(&path).assert_empty();
     admin.get(&path).assert_refused(404, "NOT_FOUND");
     admin.delete(&path).assert_empty();
-    admin
-        .delete(&format!("/api/apps/{MISSING}?id={id}"))
-        .assert_empty();
 }
 
 #[test]
@@ -156,16 +135,12 @@ fn numbers_and_booleans_in_a_query_string_have_one_form() {
     let server = Portico::start();
     let admin = administrator(&server);
     admin.app("a b+c&d");
-    let status = |path: &str| admin.get(path).status;
-    for flag in ["true", "false"] {
-        assert_eq!(
-            status(&format!("/api/users/selectable?excludeExternalProviders={flag}")),
-            200
-        );
-    }
+    let selectable = "/api/users/selectable?excludeExternalProviders";
+    admin.get(&format!("{selectable}=false")).assert_status(200);
     for flag in ["TRUE", "1", ""] {
-        let path = format!("/api/users/selectable?excludeExternalProviders={flag}");
-        admin.get(&path).assert_bad_field("excludeExternalProviders");
+        admin
+            .get(&format!("{selectable}={flag}"))
+            .assert_bad_field("excludeExternalProviders");
     }
     for limit in ["5.0", "%205", "five"] {
         admin
@@ -175,15 +150,11 @@ fn numbers_and_booleans_in_a_query_string_have_one_form() {
     admin
         .get("/api/apps/paginated?page=1")
         .assert_bad_field("pageSize");
-    admin.get("/api/apps/search").assert_bad_field("query");
     // A repeated key has no meaning; an unknown one no effect.
     admin
         .get("/api/apps/search?query=a&query=b")
         .assert_bad_field("query");
-    admin
-        .get("/api/apps/search?query=a&limit=5&limit=5")
-        .assert_bad_field("limit");
-    assert_eq!(status("/api/apps/search?query=a&unknown=1"), 200);
+    admin.get("/api/apps/search?query=a&unknown=1").assert_status(200);
 
     let found = |query: &str| {
         admin
@@ -369,20 +340,6 @@ fn requests_have_limits() {
     let apps = vec![json!({"name": "x", "unknown": "x".repeat(2_000)}); 1_000];
     admin.mutate("app.createMany", &json!(apps)).assert_status(200);
     assert_eq!(admin.app_names().len(), 1_000);
-
-    let long = |length: usize| {
-        let request = raw::head(
-            "GET",
-            &format!("/api/apps/search?query=x&y={}", "y".repeat(length)),
-            &cookie,
-        );
-        raw::send(&server.address(), request.as_bytes()).status
-    };
-    assert_eq!(long(60_000), 200);
-    assert!(
-        (400..500).contains(&long(100_000)),
-        "too long a request line is the client's fault"
-    );
 }
 
 #[test]

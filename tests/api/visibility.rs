@@ -3,7 +3,7 @@
 
 use portico_tests::procedures::{TABLE, Who};
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, MISSING, NO_INPUT, Portico, Target, User, World, administrator,
+    Answer, Builder, Client, Fixtures, MISSING, NO_INPUT, Portico, Target, World, administrator, names,
 };
 use serde_json::{Value, json};
 
@@ -31,73 +31,21 @@ fn board(admin: &impl Client, name: &str, public: bool, apps: &[&str]) -> String
     board["id"].as_str().expect("an id").to_owned()
 }
 
-fn names(answer: &Answer) -> Vec<String> {
-    let data = answer.data();
-    let items = data.get("items").unwrap_or(&data).clone();
-    let items = items.as_array().expect("a list").iter();
-    items
-        .map(|item| item["name"].as_str().expect("a name").to_owned())
-        .collect()
-}
-
-/// Every procedure that reads apps shows this caller exactly these, in order of their names.
-#[track_caller]
-fn assert_sees(client: &dyn Client, signed_in: bool, all: &[(&str, &str)], seen: &[&str]) {
-    for (name, id) in all {
-        let answer = client.query("app.byId", &json!({"id": id}));
-        if seen.contains(name) {
-            assert_eq!(answer.data()["name"], *name);
-        } else {
-            let missing = client.query("app.byId", &json!({"id": MISSING}));
-            let missing = missing.assert_status(404).text().replace(MISSING, id);
-            assert_eq!(
-                answer.assert_status(404).text(),
-                missing,
-                "as if it did not exist"
-            );
-        }
-    }
-    let ids: Vec<_> = all.iter().map(|(_, id)| *id).collect();
-    assert_eq!(names(&client.query("app.byIds", &json!(ids))), seen);
-    if !signed_in {
-        return;
-    }
-    for procedure in ["app.all", "app.selectable"] {
-        assert_eq!(names(&client.query(procedure, &NO_INPUT)), seen, "{procedure}");
-    }
-    for query in ["", "a", "app", "pp-"] {
-        let expected: Vec<_> = seen.iter().filter(|name| name.contains(query)).collect();
-        let search = client.query("app.search", &json!({"query": query, "limit": 100}));
-        assert_eq!(names(&search).iter().collect::<Vec<_>>(), expected, "{query}");
-        for page in 1..=3 {
-            let input = json!({"page": page, "pageSize": 2, "search": query});
-            let answer = client.query("app.getPaginated", &input);
-            assert_eq!(answer.data()["totalCount"], expected.len(), "{query}");
-            let on_page: Vec<_> = expected.iter().skip(2 * (page - 1)).take(2).copied().collect();
-            assert_eq!(
-                names(&answer).iter().collect::<Vec<_>>(),
-                on_page,
-                "{query} {page}"
-            );
-        }
-    }
-}
-
+/// Which apps those are is tested in `storage-kit/cases/views.yaml`.
 #[test]
 fn callers_see_the_apps_on_boards_that_they_may_view() {
     let server = by_board();
     let admin = administrator(&server);
-    let ids = ["app-a", "app-b", "app-c", "app-d", "app-e"].map(|name| (name, app(&admin, name)));
-    let all: Vec<(&str, &str)> = ids.iter().map(|(name, id)| (*name, id.as_str())).collect();
-    let id = |index: usize| all[index].1;
-    board(&admin, "public", true, &[id(0)]);
-    let shared = board(&admin, "shared", false, &[id(1), id(2)]);
-    let by_group = board(&admin, "by group", false, &[id(3), id(0)]);
+    let ids = ["app-a", "app-b", "app-c", "app-d"].map(|name| app(&admin, name));
     let group = admin.group("friends", &[]);
-    let (friend, guest, stranger) = (admin.user("friend"), admin.user("guest"), admin.user("stranger"));
-    admin
-        .mutate("group.addMember", &json!({"groupId": group, "userId": friend.id}))
-        .assert_status(200);
+    let (friend, guest, stranger) = (
+        admin.user_in("friend", &[&group]),
+        admin.user("guest"),
+        admin.user("stranger"),
+    );
+    board(&admin, "public", true, &[&ids[0]]);
+    let shared = board(&admin, "shared", false, &[&ids[1]]);
+    let by_group = board(&admin, "by group", false, &[&ids[2], &ids[0]]);
     for (board, users, groups) in [
         (&shared, vec![&guest.id], vec![]),
         (&by_group, vec![], vec![&group]),
@@ -105,46 +53,33 @@ fn callers_see_the_apps_on_boards_that_they_may_view() {
         let input = json!({"boardId": board, "users": users, "groups": groups});
         admin.mutate("board.share", &input).assert_status(200);
     }
-
-    let everything = ["app-a", "app-b", "app-c", "app-d", "app-e"];
-    assert_sees(&server.anonymous(), false, &all, &["app-a"]);
-    assert_sees(&stranger, true, &all, &["app-a"]);
-    assert_sees(&guest, true, &all, &["app-a", "app-b", "app-c"]);
-    assert_sees(&friend, true, &all, &["app-a", "app-d"]);
-    for permission in [
-        "app-create",
-        "app-modify-all",
-        "app-full-all",
-        "board-view-all",
-        "board-modify-all",
-    ] {
-        let user = admin.user_with(&format!("has-{permission}"), permission);
-        assert_sees(&user, true, &all, &everything);
-    }
-    assert_sees(&admin, true, &all, &everything);
-
-    // At the next request: what is shared no longer is gone, and what is deleted as well.
-    admin
-        .mutate(
-            "board.share",
-            &json!({"boardId": shared, "users": [], "groups": []}),
-        )
-        .assert_status(200);
-    assert_sees(&guest, true, &all, &["app-a"]);
+    let assert_sees = |client: &dyn Client, seen: &[&str]| {
+        assert_eq!(names(&client.query("app.byIds", &json!(ids)).data()), seen);
+        let page = json!({"page": 1, "pageSize": 100});
+        for (procedure, input) in [
+            ("app.all", NO_INPUT),
+            ("app.selectable", NO_INPUT),
+            ("app.search", json!({"query": "app"})),
+            ("app.getPaginated", page),
+        ] {
+            let answer = client.query(procedure, &input).data();
+            let apps = answer.get("items").unwrap_or(&answer);
+            assert_eq!(names(apps), seen, "{procedure}");
+        }
+    };
+    let anonymous = server.anonymous().query("app.byIds", &json!(ids)).data();
+    assert_eq!(names(&anonymous), ["app-a"]);
+    assert_sees(&stranger, &["app-a"]);
+    assert_sees(&guest, &["app-a", "app-b"]);
+    assert_sees(&friend, &["app-a", "app-c"]);
+    let everything = ["app-a", "app-b", "app-c", "app-d"];
+    assert_sees(&admin.user_with("editor", "app-create"), &everything);
+    assert_sees(&admin.user_with("viewer", "board-view-all"), &everything);
+    // At the next request what is deleted is gone.
     admin
         .mutate("board.delete", &json!({"id": by_group}))
         .assert_status(200);
-    assert_sees(&friend, true, &all, &["app-a"]);
-}
-
-#[test]
-fn by_default_every_user_sees_all_apps() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let id = app(&admin, "app-a");
-    let all = [("app-a", id.as_str())];
-    assert_sees(&admin.user("plain"), true, &all, &["app-a"]);
-    assert_sees(&server.anonymous(), false, &all, &["app-a"]);
+    assert_sees(&friend, &["app-a"]);
 }
 
 /// The canary and its id are in no answer of any procedure or route, for each kind of caller who may not see it.
@@ -154,18 +89,8 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
     let admin = administrator(&server);
     let id = app(&admin, CANARY);
     let private = board(&admin, "the private board", false, &[&id]);
-    let users: Vec<(String, User)> = [("plain", None), ("member", Some("no permission"))]
-        .into_iter()
-        .map(|(name, group)| {
-            let user = admin.user(name);
-            if let Some(group) = group {
-                let group = admin.group(group, &[]);
-                let input = json!({"groupId": group, "userId": user.id});
-                admin.mutate("group.addMember", &input).assert_status(200);
-            }
-            (name.to_owned(), user)
-        })
-        .collect();
+    let group = admin.group("no permission", &[]);
+    let users = [admin.user("plain"), admin.user_in("member", &[&group])];
     let world = World::new(admin);
     let anonymous = server.anonymous();
 
@@ -173,7 +98,7 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
     clients.extend(
         users
             .iter()
-            .map(|(name, user)| (name.as_str(), user as &dyn Client, Target::from(user))),
+            .map(|user| (user.name.as_str(), user as &dyn Client, Target::from(user))),
     );
     for (title, client, target) in clients {
         let mut answers: Vec<(String, Answer)> = Vec::new();

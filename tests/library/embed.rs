@@ -272,13 +272,14 @@ async fn guesses_at_a_password_are_slowed_down() {
         .await
         .unwrap();
     let mut codes = Vec::new();
-    for _ in 0..4 {
+    // On a slow machine the time to wait after the first failures is over by the next guess.
+    while codes.len() < 40 && codes.last() != Some(&Code::TooManyRequests) {
         codes.push(refused(
             plugin.sign_in().password("ada", "wrong horse", None).await,
         ));
     }
     assert!(codes.starts_with(&[Code::Unauthorized]), "{codes:?}");
-    assert!(codes.contains(&Code::TooManyRequests), "{codes:?}");
+    assert_eq!(codes.last(), Some(&Code::TooManyRequests), "{codes:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

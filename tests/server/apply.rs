@@ -208,6 +208,15 @@ fn faults_of_a_document_are_reported_with_their_lines() {
         &["bad.yaml is no document", "searchEngines"],
     );
     refused("bad.yaml", "", &["bad.yaml is no document"]);
+    refused("bad.yaml", "aps: []", &["bad.yaml is no document"]);
+    refused("bad.json", "[{\"apps\": []}]", &["bad.json is no document"]);
+    refused(
+        "bad.yaml",
+        "apps: []\n---\ngroups: []",
+        &[
+            "bad.yaml is not valid YAML: a second document begins at line 3 (after ---): give each in a file of its own",
+        ],
+    );
     refused("bad.yaml", "apps: []", &["CONFLICT", "administrator"]);
     assert_says(&home.apply(&["none.yaml"]).failed(), &["cannot read none.yaml"]);
     assert!(!home.export("data").contains("name:"), "something was written");
@@ -292,10 +301,11 @@ fn an_exported_file_is_replaced_as_a_whole_or_stays_as_it_was() {
 fn texts_of_a_document_never_reach_the_terminal_as_commands() {
     let home = Home::new();
     home.apply(&["home.yaml"]).succeeded();
-    // Letters from right to left; and, where the rules allow any text, colours by escape and C1 sequences.
-    let allowed = "a \u{202e}b \u{2066}c";
-    let odd = &format!("\u{1b}[31m \u{9b}31m {allowed}");
-    let is_plain = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}']);
+    // Marks of a direction; and, where the rules allow any text, letters from right to left, and colours by escape and C1
+    // sequences.
+    let allowed = "a \u{200f}b \u{61c}c";
+    let odd = "\u{1b}[31m \u{9b}31m a \u{202e}b";
+    let is_plain = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{200f}', '\u{61c}']);
     let document = json!({"apps": [{"id": "nas", "name": "Storage", "description": allowed, (odd): 1}]});
     home.write("odd.json", &document.to_string());
     let said = home.apply(&["odd.json"]);
@@ -304,7 +314,7 @@ fn texts_of_a_document_never_reach_the_terminal_as_commands() {
         &said.stderr,
         &["nothing reads these keys", "\\u{1b}[31m \\u{9b}31m a \\u{202e}b"],
     );
-    assert_says(&said.succeeded(), &["~ app Storage", "a \\u{202e}b \\u{2066}c"]);
+    assert_says(&said.succeeded(), &["~ app Storage", "a \\u{200f}b \\u{61c}c"]);
 
     // In output for programs it is escaped, with the same meaning.
     let called = home
@@ -426,7 +436,8 @@ fn a_host_applies_a_document_before_it_serves() {
         ada.get("/api/apps").assert_status(200).json()[0]["name"],
         "Jellyfin"
     );
-    assert_says(&server.log(), &["+ app Jellyfin", "7 created"]);
+    server.wait_for_log(0, "7 created");
+    assert_says(&server.log(), &["+ app Jellyfin"]);
     assert!(!server.log().contains(PASSWORD), "a password is shown");
     // What has changed meanwhile is as the document says after the next start.
     let id = ada.get("/api/apps").json()[0]["id"].clone();

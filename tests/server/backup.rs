@@ -342,3 +342,38 @@ fn a_restore_that_is_killed_leaves_the_old_database_or_the_new_one() {
     let left = state(&database).0;
     assert_eq!(app_names(&data)[..1], [left]);
 }
+
+#[test]
+fn a_host_makes_backups_by_itself_and_one_of_them_can_be_restored() {
+    let server = Builder::default()
+        .environment("PORTICO_BACKUP_EVERY", "1d")
+        .start();
+    server.wait_for_log(0, "made the backup");
+    let folder = server.data().join("backups");
+    let names = std::fs::read_dir(&folder)
+        .expect("a folder")
+        .map(|file| file.expect("a file").path());
+    let [backup] = &names.collect::<Vec<_>>()[..] else {
+        panic!("one backup");
+    };
+    let restored = tempfile::tempdir().expect("a temporary folder");
+    portico(&["restore", text(backup)], &restored.path().join("data")).succeeded();
+    assert_eq!(app_names(&restored.path().join("data")), [""; 0]);
+}
+
+#[test]
+fn a_host_on_postgresql_is_told_that_its_backups_are_made_elsewhere() {
+    let refused = run(
+        command()
+            .args([
+                "serve",
+                "--backup-every",
+                "1d",
+                "--database",
+                "postgres://ada@127.0.0.1:1/home",
+            ])
+            .args(["--listen", "127.0.0.1:0"]),
+        "",
+    );
+    assert!(refused.failed().contains("pg_dump"));
+}

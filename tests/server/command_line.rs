@@ -396,12 +396,69 @@ fn logs_are_written_for_programs_when_asked() {
         .argument("debug");
     let mut server = builder.start();
     server.anonymous().query("app.all", &NO_INPUT).assert_status(401);
+    administrator(&server);
+    // A page, which calls the API more than once.
+    server.anonymous().get("/sign-in").assert_status(200);
     let log = server.stop();
-    assert!(log.stderr.lines().count() > 1, "{}", log.stderr);
-    for line in log.stderr.lines() {
-        let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        assert!(entry["level"].is_string(), "{line}");
+    let entries = json_lines(&log.text());
+    let answered: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry["message"] == "answered")
+        .collect();
+    for path in ["/api/trpc/app.all", "/sign-in"] {
+        let lines: Vec<_> = answered.iter().filter(|entry| entry["path"] == path).collect();
+        assert_eq!(lines.len(), 1, "{path}: {lines:?}");
+        let (status, micros) = (&lines[0]["status"], &lines[0]["micros"]);
+        assert!(status.is_u64() && micros.is_u64(), "{}", lines[0]);
     }
+    let mut ids: Vec<_> = answered.iter().map(|entry| entry["request"].as_str()).collect();
+    let lines = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), lines, "one line for a request: {answered:?}");
+
+    // What ends a start, too.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("write a file");
+    let file = file.to_str().expect("a path of text");
+    let failed = portico(&["serve", "--log-format", "json", "--data", file], "").failed();
+    let entries = json_lines(&failed);
+    let message = entries.last().expect("a line")["message"].as_str();
+    let expected = format!("{file} is a file; --data needs a folder");
+    assert_eq!(message, Some(&*expected), "{failed}");
+}
+
+/// Lines of which each is an object with a level and a message.
+#[track_caller]
+fn json_lines(text: &str) -> Vec<Value> {
+    let entries = text.lines().map(|line| {
+        let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        for field in ["timestamp", "level", "message"] {
+            assert!(entry[field].is_string(), "{field}: {line}");
+        }
+        entry
+    });
+    entries.collect()
+}
+
+#[test]
+fn a_variable_that_nothing_reads_is_named() {
+    let server = Builder::default()
+        .environment("PORTICO_LIMIT_BODYS", "1000")
+        .environment("PORTICO_SERVICE_HOST", "10.0.0.1")
+        .environment("PORTICO_KEY", "of another command")
+        .start();
+    let log = server.log();
+    let warned: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("nothing reads"))
+        .collect();
+    assert_eq!(warned.len(), 1, "{log}");
+    assert!(
+        warned[0].contains("PORTICO_LIMIT_BODYS: did you mean PORTICO_LIMIT_BODY?"),
+        "{log}"
+    );
 }
 
 #[test]

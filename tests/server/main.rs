@@ -20,5 +20,7 @@ mod postgresql_failover;
 mod postgresql_hosts;
 mod recorded;
 mod reload;
+mod restarts;
 mod scale_files;
+mod starting;
 mod stopping;

@@ -2,7 +2,7 @@
 
 use portico_tests::{
     Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command,
-    postgresql::Postgresql, proxy::Proxy, run, trpc_query_path, wait_until,
+    postgresql::Postgresql, proxy::Proxy, run, trpc_query_path,
 };
 use serde_json::json;
 
@@ -57,7 +57,7 @@ fn the_password_of_the_database_is_neither_logged_nor_shown() {
     let url = postgresql.create_database("home");
     let with_password = url.replace("dashboard@", "dashboard:s3cret@");
     let mut server = on(&with_password).environment("PORTICO_LOG", "debug").start();
-    assert!(server.log().contains("/home"), "{}", server.log());
+    server.wait_for_log(0, "/home");
     postgresql.crash();
     assert_eq!(ready(&server), 503);
     let log = server.stop().stderr;
@@ -85,26 +85,6 @@ fn the_password_of_the_database_is_neither_logged_nor_shown() {
         refused.contains("postgres://USER:PASSWORD@HOST/DATABASE") && !refused.contains("s3cret"),
         "{refused}"
     );
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn a_service_that_loses_the_database_is_not_ready_and_then_serves_again() {
-    let postgresql = Postgresql::start();
-    let server = on(&postgresql.create_database("home")).start();
-    let admin = administrator(&server);
-    assert_eq!(ready(&server), 200);
-    for _ in 0..2 {
-        postgresql.crash();
-        assert_eq!(ready(&server), 503);
-        assert_eq!(admin.send_allowing_5xx("GET", "/api/apps", None).status, 503);
-        postgresql.start_again();
-        wait_until("a host that serves again", || ready(&server) == 200);
-        admin
-            .mutate("app.create", &json!({"name": "App", "iconUrl": "/i.svg"}))
-            .data();
-    }
-    assert_eq!(postgresql.run("home", "SELECT count(*) FROM app"), "2");
 }
 
 #[test]
@@ -229,36 +209,16 @@ fn a_text_that_postgresql_cannot_hold_is_refused_as_everywhere_and_not_logged_as
     let postgresql = Postgresql::shared();
     let mut server = on(&postgresql.create_database("home")).start();
     let admin = administrator(&server);
-    for (name, input) in [
-        ("board.byId", json!({"id": "a\0"})),
-        ("board.getShares", json!({"boardId": "a\0"})),
-        ("extras.ofUser", json!({"id": "a\0"})),
-        ("searchEngine.byId", json!({"id": "a\0"})),
-        (
-            "audit.getPaginated",
-            json!({"page": 1, "pageSize": 10, "actorId": "a\0"}),
-        ),
-    ] {
-        let answer = admin.query(name, &input);
+    let refused = [
+        admin.query("board.byId", &json!({"id": "a\0"})),
+        admin.mutate("board.delete", &json!({"id": "a\0"})),
+    ];
+    for answer in refused {
         let error = answer.assert_refused(400, "BAD_REQUEST").text();
-        assert!(error.contains("must not contain U+0000"), "{name}: {error}");
+        assert!(error.contains("must not contain U+0000"), "{error}");
     }
-    for (name, input) in [
-        ("board.delete", json!({"id": "a\0"})),
-        ("group.deleteGroup", json!({"id": "a\0"})),
-        ("apiKeys.delete", json!({"apiKeyId": "a\0"})),
-    ] {
-        let answer = admin.mutate(name, &input);
-        let error = answer.assert_refused(400, "BAD_REQUEST").text();
-        assert!(error.contains("must not contain U+0000"), "{name}: {error}");
-    }
-    server
-        .anonymous()
-        .get("/api/boards/a%00b")
-        .assert_refused(400, "BAD_REQUEST");
     // What the component only compares is found nowhere.
     admin.get("/api/apps/a%00b").assert_refused(404, "NOT_FOUND");
-    admin.get("/api/users/a%00b").assert_refused(404, "NOT_FOUND");
     let log = server.stop().stderr;
     assert!(!log.contains("cannot use the database"), "{log}");
 }

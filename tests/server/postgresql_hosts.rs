@@ -1,6 +1,7 @@
 //! Several `portico serve` on one PostgreSQL, which answer as one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use portico_postgres::PostgresStorage;
 use portico_service::audit::{Audit, AuditSettings};
@@ -104,18 +105,21 @@ fn guesses_at_a_password_are_counted_across_hosts() {
 fn the_attempts_of_an_address_are_counted_across_hosts() {
     let (_postgresql, [one, two]) = two_hosts();
     administrator(&one);
-    let mut statuses = Vec::new();
-    for number in 0..24 {
-        let host = if number % 2 == 0 { &one } else { &two };
-        statuses.push(sign_in(host, "192.0.2.1", &format!("name {number}"), "wrong password").status);
+    let began = std::time::Instant::now();
+    let mut failed = 0;
+    // Until each of them has refused one.
+    for host in [&one, &two] {
+        loop {
+            match sign_in(host, "192.0.2.1", &format!("name {failed}"), "wrong password").status {
+                429 => break,
+                status => assert_eq!(status, 401),
+            }
+            failed += 1;
+        }
     }
-    // A burst of ten, and one more in five seconds.
-    let failed = statuses.iter().filter(|status| **status == 401).count();
-    assert!((10..20).contains(&failed), "{statuses:?}");
-    assert_eq!(
-        statuses.iter().filter(|status| **status == 429).count(),
-        24 - failed
-    );
+    // A burst of ten, and one more in five seconds; each for itself would have taken ten.
+    let most = 10 + began.elapsed().as_secs() / 5 + 1;
+    assert!((10..=most).contains(&failed), "{failed}");
     assert_eq!(sign_in(&two, "192.0.2.2", "root", PASSWORD).status, 200);
 }
 
@@ -130,33 +134,6 @@ fn an_address_that_is_known_at_one_host_is_known_at_the_other() {
     wait_longer(&postgresql);
     retry_after(&sign_in(&two, "192.0.2.8", "root", PASSWORD));
     assert_eq!(sign_in(&two, "192.0.2.1", "root", PASSWORD).status, 200);
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn a_key_that_is_revoked_at_one_host_is_dead_at_the_other_at_the_next_request() {
-    let (_postgresql, [one, two]) = two_hosts();
-    let admin = administrator(&one);
-    for _ in 0..20 {
-        let key = admin.mutate("apiKeys.create", &json!({})).data();
-        let text = key["apiKey"].as_str().expect("a key");
-        let there = two.key(text);
-        there.query("app.all", &NO_INPUT).data();
-        admin
-            .mutate("apiKeys.delete", &json!({"apiKeyId": key["id"]}))
-            .assert_done();
-        there
-            .query("app.all", &NO_INPUT)
-            .assert_refused(401, "UNAUTHORIZED");
-    }
-    // A session as well.
-    let there = two.sign_in("root", PASSWORD);
-    let here = one
-        .anonymous()
-        .key(there.bearer().authorization().trim_start_matches("Bearer "));
-    here.get("/api/apps").assert_status(200);
-    there.post("/api/auth/sign-out", &json!({}));
-    here.get("/api/apps").assert_refused(401, "UNAUTHORIZED");
 }
 
 #[test]
@@ -207,6 +184,7 @@ async fn one_host_at_a_time_removes_old_rows_of_the_audit_log() {
     let (one, two) = (open().await, open().await);
     let settings = AuditSettings {
         most_rows: 1000,
+        settling: Duration::ZERO,
         ..AuditSettings::default()
     };
     let clock = TestClock::at(NEW_YEAR);

@@ -3,7 +3,9 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use portico_tests::{Finished, Fixtures, PASSWORD, Portico, administrator, decode_stream, raw, wait_until};
+use portico_tests::{
+    Builder, Client, Finished, Fixtures, PASSWORD, Portico, administrator, decode_stream, raw, wait_until,
+};
 use serde_json::json;
 
 /// Sends a request whose body the service is waiting for, so that it is accepted for sure.
@@ -42,6 +44,51 @@ fn told_to_stop_it_finishes_what_it_accepted() {
         server.start_again();
         assert_eq!(server.sign_in("root", PASSWORD).user_names(), ["root"]);
     }
+}
+
+#[test]
+fn told_to_stop_it_serves_on_for_a_while_and_is_not_ready() {
+    let mut server = Builder::default().environment("PORTICO_DRAIN", "5").start();
+    let mut kept = raw::connect(&server.address());
+    assert_eq!(
+        raw::ask(&mut kept, "GET", "/api/health/ready", &[], &json!(null)),
+        200
+    );
+    server.terminate();
+    let ready = || {
+        let anonymous = server.anonymous();
+        anonymous.send_allowing_5xx("GET", "/api/health/ready", None)
+    };
+    wait_until("a host that is not ready", || ready().status == 503);
+    assert!(ready().header("retry-after").is_some());
+    // On a connection from before, and on a new one.
+    kept.write_all(b"GET /api/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .expect("send");
+    let answer = raw::read_answer(&mut kept, b"GET /api/health/live");
+    answer.assert_status(200);
+    assert_eq!(answer.header("connection"), Some("close"));
+    server.anonymous().get("/api/health/live").assert_status(200);
+    // The second signal: it does not serve to the end of that time.
+    assert_finished(&server.stop());
+}
+
+#[test]
+fn what_the_kernel_has_accepted_is_answered() {
+    let mut server = Portico::start();
+    server.signal("-STOP");
+    let request = raw::head("GET", "/api/health/live", &[]);
+    let connect = |_| {
+        let mut stream = raw::connect(&server.address());
+        stream.write_all(request.as_bytes()).expect("send");
+        stream
+    };
+    let streams: Vec<_> = (0..50).map(connect).collect();
+    server.terminate();
+    server.signal("-CONT");
+    for mut stream in streams {
+        raw::read_answer(&mut stream, request.as_bytes()).assert_status(200);
+    }
+    assert_finished(&server.wait());
 }
 
 /// The head of a stream is sent before its answers are made.

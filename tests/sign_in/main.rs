@@ -7,5 +7,6 @@ mod console;
 mod credentials;
 mod ldap;
 mod oidc;
+mod origins;
 mod secrets;
 mod signing_in;

@@ -37,6 +37,21 @@ impl Answer {
         self
     }
 
+    /// The same for an answer that may be a 5xx. A proxy's own has no id.
+    #[track_caller]
+    pub(crate) fn checked_with_5xx(self) -> Self {
+        if [503, 504].contains(&self.status) && self.header("x-request-id").is_some() {
+            let seconds = self
+                .header("retry-after")
+                .and_then(|seconds| seconds.parse().ok());
+            assert!(
+                seconds.is_some_and(|seconds: u64| seconds > 0),
+                "no Retry-After: {self}"
+            );
+        }
+        self
+    }
+
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()

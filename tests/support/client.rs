@@ -122,7 +122,7 @@ pub trait Client {
             None => &[],
         };
         match self.try_send(method, path, headers, body.as_deref().map(str::as_bytes)) {
-            Ok(answer) => answer,
+            Ok(answer) => answer.checked_with_5xx(),
             Err(error) => panic!("{method} {path} got no answer: {error:#}"),
         }
     }

@@ -202,7 +202,9 @@ pub trait Fixtures: Client {
 
 impl<C: Client + ?Sized> Fixtures for C {}
 
-fn names(records: &Value) -> Vec<String> {
+/// The names of these records, in the order given.
+#[track_caller]
+pub fn names(records: &Value) -> Vec<String> {
     let records = records.as_array().expect("a list");
     records
         .iter()

@@ -1,7 +1,9 @@
 //! File systems that only one process sees: small disks and disks that cannot be written. And limits of
 //! the system for one process.
 
-use std::process::Command;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
 
 /// Says that there is no way to mount anything here, and that this is all right.
 const WITHOUT: &str = "PORTICO_TEST_WITHOUT_MOUNTS";
@@ -40,6 +42,17 @@ pub fn under_limit(command: &Command, limit: &str) -> Command {
     let mut prlimit = Command::new("prlimit");
     prlimit.arg(limit);
     started_by(prlimit, command)
+}
+
+/// The same command, which is given this socket as systemd gives one (`LISTEN_FDS`).
+pub fn with_socket(command: &Command, socket: &TcpListener) -> Command {
+    let mut shell = Command::new("sh");
+    let script = "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"";
+    shell.args(["-euc", script, "sh"]);
+    let mut command = started_by(shell, command);
+    let socket = socket.try_clone().expect("another descriptor of the socket");
+    command.stdin(Stdio::from(OwnedFd::from(socket)));
+    command
 }
 
 /// Changes a limit of a process that runs.

@@ -1,10 +1,10 @@
 //! The service as a child process.
 
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::process::Process;
 use crate::{
     Anonymous, Endpoint, Finished, Key, PATIENCE, Session, mount_namespace, raw, under_limit, wait_for_text,
-    wait_until,
+    wait_until, with_socket,
 };
 
 /// Long enough for everything that is left to do when it is told to stop.
@@ -68,6 +68,8 @@ pub fn command() -> Command {
         .env("PORTICO_ICON_SOURCES", "")
         // Tests sign in more often than people, all from one address.
         .env("PORTICO_SIGN_IN_THROTTLE", "off")
+        // Nothing in front of it has to notice that it stops.
+        .env("PORTICO_DRAIN", "0")
         .env("PORTICO_CACHE", cache())
         .stdin(Stdio::null());
     command
@@ -87,6 +89,7 @@ pub struct Builder {
     no_flags: bool,
     before: Option<String>,
     limit: Option<String>,
+    socket: Option<Arc<TcpListener>>,
 }
 
 impl Builder {
@@ -121,6 +124,12 @@ impl Builder {
         self
     }
 
+    /// Listens on this socket, which stays open when it ends.
+    pub fn socket(mut self, socket: TcpListener) -> Self {
+        self.socket = Some(Arc::new(socket));
+        self
+    }
+
     /// Another address than `127.0.0.1:0`.
     pub fn listen(mut self, address: &str) -> Self {
         self.listen = Some(address.to_owned());
@@ -138,6 +147,11 @@ impl Builder {
             folder,
             builder: self,
         }
+    }
+
+    /// Starts the service on this data directory, and does not wait.
+    pub fn spawn(&self, data: &Path) -> Starting {
+        Starting(self.launch(data, None))
     }
 
     /// Starts a process and waits until it listens; gives its address as well.
@@ -170,7 +184,31 @@ impl Builder {
             command = mount_namespace(&command, script);
             command.env("DATA", data);
         }
+        if let Some(socket) = &self.socket {
+            command = with_socket(&command, socket);
+        }
         Process::spawn(&mut command, found)
+    }
+}
+
+/// A service that may not listen yet. Dropping it ends it.
+pub struct Starting(Process);
+
+impl Starting {
+    /// What it has written so far.
+    pub fn text(&self) -> String {
+        self.0.text()
+    }
+
+    /// Sends it this signal, such as `-INT`.
+    pub fn signal(&self, signal: &str) {
+        self.0.signal(signal);
+    }
+
+    /// Waits until it has ended by itself.
+    #[track_caller]
+    pub fn wait(&mut self) -> Finished {
+        self.0.wait(STOP)
     }
 }
 

@@ -83,6 +83,8 @@ pub(crate) struct Process {
     pub(crate) child: Child,
     stdout: Arc<Mutex<String>>,
     stderr: Arc<Mutex<String>>,
+    /// Both, line by line as they came: what is there only grows.
+    both: Arc<Mutex<String>>,
     ended: Mutex<mpsc::Receiver<()>>,
 }
 
@@ -92,26 +94,26 @@ impl Process {
         let mut child = command.spawn().expect("start it");
         let (ends, ended) = mpsc::channel();
         // Both pipes are read to their ends, so that the process never waits for a full one.
+        let both = Arc::new(Mutex::default());
         let stdout = collect(
             child.stdout.take().expect("its standard output"),
+            both.clone(),
             found,
             ends.clone(),
         );
-        let stderr = collect(child.stderr.take().expect("its standard error"), None, ends);
+        let stderr = child.stderr.take().expect("its standard error");
+        let stderr = collect(stderr, both.clone(), None, ends);
         Self {
             child,
             stdout,
             stderr,
+            both,
             ended: Mutex::new(ended),
         }
     }
 
     pub(crate) fn text(&self) -> String {
-        format!(
-            "{}{}",
-            self.stdout.lock().expect("the lock"),
-            self.stderr.lock().expect("the lock")
-        )
+        self.both.lock().expect("the lock").clone()
     }
 
     pub(crate) fn signal(&self, signal: &str) {
@@ -161,6 +163,7 @@ impl Drop for Process {
 /// Collects a pipe line by line; sends the address from the line that says where it listens.
 fn collect(
     pipe: impl Read + Send + 'static,
+    both: Arc<Mutex<String>>,
     found: Option<mpsc::Sender<String>>,
     ends: mpsc::Sender<()>,
 ) -> Arc<Mutex<String>> {
@@ -172,9 +175,12 @@ fn collect(
         while pipe.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
             let line = String::from_utf8_lossy(&bytes).into_owned();
             bytes.clear();
-            buffer.lock().expect("the lock").push_str(&line);
-            let address = line.strip_prefix("portico listens on http://");
-            if let (Some(found), Some(address)) = (&found, address) {
+            for buffer in [&buffer, &both] {
+                buffer.lock().expect("the lock").push_str(&line);
+            }
+            // The line itself, or the message in its JSON.
+            let address = line.split_once("portico listens on http://");
+            if let (Some(found), Some((_, address))) = (&found, address) {
                 let address = address.split_whitespace().next().unwrap_or_default();
                 // The test may not wait any more.
                 let _ = found.send(address.trim_end_matches('/').to_owned());

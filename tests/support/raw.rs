@@ -157,6 +157,7 @@ pub fn read_answer_allowing_5xx(stream: &mut TcpStream, request: &[u8]) -> Answe
         body,
         request,
     }
+    .checked_with_5xx()
 }
 
 fn join_chunks(mut bytes: &[u8]) -> Vec<u8> {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_http::{self as http, HttpSettings};
+use portico_http::{self as http, HttpLimits, HttpSettings};
 use portico_model::time::{Clock, SystemClock};
 use portico_sandbox::icons::{Icons, NoIcons};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, Wasm};
 use portico_service::audit::AuditSettings;
+use portico_service::external::Providers;
 use portico_service::hot_swap::HotSwap;
 use portico_service::service::{Service, ServiceParts};
 use portico_service::throttle::Throttle;
@@ -98,6 +99,7 @@ pub struct TestService {
     call_time: Duration,
     throttle: Throttle,
     audit: AuditSettings,
+    http: HttpSettings,
 }
 
 /// A service that listens on a port of this machine.
@@ -121,6 +123,7 @@ impl TestService {
             call_time: Duration::from_secs(60),
             throttle: Throttle::off(),
             audit: AuditSettings::default(),
+            http: behind_proxy(),
         }
     }
 
@@ -160,6 +163,18 @@ impl TestService {
         self
     }
 
+    /// With these limits to what clients send and how fast.
+    pub fn http_limits(mut self, limits: HttpLimits) -> Self {
+        self.http.limits = limits;
+        self
+    }
+
+    /// With these external identity providers.
+    pub fn providers(mut self, providers: Providers) -> Self {
+        self.http.providers = providers;
+        self
+    }
+
     /// Refusals are written to the audit log when a caller reads it, and not at a moment in between.
     pub fn audit_when_read(self) -> Self {
         self.audit(AuditSettings {
@@ -191,11 +206,11 @@ impl TestService {
     /// The service, as it listens.
     pub fn listen(self) -> Listening {
         let runtime = Runtime::new().expect("a runtime");
+        let settings = self.http.clone();
         let (service, address) = runtime.block_on(async {
             let service = self.build().await;
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
             let address = listener.local_addr().expect("an address").to_string();
-            let settings = behind_proxy();
             let limits = settings.limits.clone();
             let router = http::router(service.clone(), settings);
             tokio::spawn(async move { http::serve(listener, router, &limits, std::future::pending()).await });

@@ -7,7 +7,7 @@ use crate::bindings::icons;
 use crate::bindings::storage::StoredApp;
 use crate::bindings::types::{App, Error, TextChange};
 use crate::validate::change::OptionalText;
-use crate::validate::{Checked, Issues, icon, text, url};
+use crate::validate::{Issues, icon, text, url};
 use crate::{error, names};
 
 /// There is no such app.
@@ -26,15 +26,15 @@ pub fn check_new(
     let or_none = |value: &Option<String>, rule: OptionalText| value.as_deref().map_or(Ok(None), rule);
     App {
         id: String::new(),
-        name: issues.check("name", text::app_name(name)),
-        description: issues.check("description", or_none(description, text::description)),
+        name: issues.check("name", text::new_app_name(name)),
+        description: issues.check("description", or_none(description, text::new_description)),
         icon_url: String::new(),
-        href: issues.check("href", or_none(href, url::href)),
+        href: issues.check("href", or_none(href, url::new_href)),
         ping_url: issues.check("pingUrl", or_none(ping_url, url::ping_url)),
     }
 }
 
-/// A change of an app that satisfies all rules; its icon also has to pass [`AppEdit::check_icon`].
+/// A change of an app that satisfies all rules; its values also have to pass [`AppEdit::check_new`].
 pub struct AppEdit {
     name: Option<String>,
     icon_url: Option<String>,
@@ -62,12 +62,21 @@ impl AppEdit {
         }
     }
 
-    /// Refuses an unsafe icon, unless the app already has it, because it may be older than the rule.
-    pub fn check_icon(&self, present: &str) -> Checked<()> {
-        match &self.icon_url {
-            Some(icon_url) if icon_url != present => icon::safe(icon_url),
-            _ => Ok(()),
-        }
+    /// Refuses values that no new app may have, unless the app already has them, because they may be older than the rule.
+    pub fn check_new(&self, issues: &mut Issues, present: Option<&App>) {
+        let name = changed(self.name.as_deref(), present.map(|app| &*app.name));
+        issues.check("name", name.map_or(Ok(()), text::keeps_direction));
+        let present_one = present.and_then(|app| app.description.as_deref());
+        let description = changed(self.description.text(), present_one);
+        issues.check("description", description.map_or(Ok(()), text::keeps_direction));
+        let icon_url = changed(self.icon_url.as_deref(), present.map(|app| &*app.icon_url));
+        issues.check("iconUrl", icon_url.map_or(Ok(()), icon::safe));
+    }
+
+    /// The same for a link without its scheme. A document may have one: its host reports it.
+    pub fn check_new_link(&self, issues: &mut Issues, present: &App) {
+        let href = changed(self.href.text(), present.href.as_deref());
+        issues.check("href", href.map_or(Ok(()), url::followed));
     }
 
     /// The app after the change.
@@ -81,6 +90,11 @@ impl AppEdit {
             ping_url: self.ping_url.clone().applied_to(app.ping_url),
         }
     }
+}
+
+/// A value that is set and that is not the present one.
+fn changed<'a>(set: Option<&'a str>, present: Option<&str>) -> Option<&'a str> {
+    set.filter(|set| present != Some(*set))
 }
 
 /// For each name, an icon that fits it, or otherwise the default icon.

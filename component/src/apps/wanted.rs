@@ -41,8 +41,7 @@ pub fn put(context: &str, apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
         let mut issues = Issues::default();
         for (index, (id, edit)) in ids.iter().zip(&edits).enumerate() {
             issues.enter_item(index);
-            let icon_url = present.get(id).map_or("", |app| &app.icon_url);
-            issues.check("iconUrl", edit.check_icon(icon_url));
+            edit.check_new(&mut issues, present.get(id));
         }
         issues.finish()?;
         let mut new = Vec::new();

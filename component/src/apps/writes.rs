@@ -9,7 +9,7 @@ use super::app::{AppEdit, app_not_found, check_new, icons_for, stored};
 use crate::bindings::storage::{StoredApp, Viewer};
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error};
 use crate::procedures::{Procedure, authorise};
-use crate::validate::{self, Issues, field, icon, number, text};
+use crate::validate::{self, Issues, icon, number, text};
 use crate::{environment, transaction};
 
 /// `app.create`
@@ -88,7 +88,10 @@ pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
     transaction::write(&caller.context, |transaction| {
         let app = transaction.get_app(&change.id, &Viewer::Everything)?;
         let app = app.ok_or_else(app_not_found)?;
-        field("iconUrl", edit.check_icon(&app.icon_url))?;
+        let mut issues = Issues::default();
+        edit.check_new(&mut issues, Some(&app));
+        edit.check_new_link(&mut issues, &app);
+        issues.finish()?;
         if !transaction.update_app(&stored(edit.applied_to(app)))? {
             return Err(app_not_found().into());
         }

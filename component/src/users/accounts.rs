@@ -101,7 +101,7 @@ enum Email {
 impl Account {
     fn check(issues: &mut Issues, account: &NewAccount, needs: Email) -> Self {
         let username = issues.check("username", new_username(&account.username));
-        issues.check("password", validate::password::password(&account.password));
+        let password = issues.check("password", validate::password::password(&account.password));
         let email = account.email.as_deref().unwrap_or("");
         let email = match needs {
             Email::Required => issues.check("email", validate::email::email(email).map(Some)),
@@ -109,7 +109,7 @@ impl Account {
         };
         Self {
             username,
-            password: account.password.clone(),
+            password,
             email,
         }
     }

@@ -5,10 +5,11 @@ use alloc::string::String;
 use super::user::{require_credentials, require_storable, user_not_found};
 use crate::bindings::storage::{Account, AccountKey, Transaction};
 use crate::bindings::types::{Caller, Error, PasswordChange};
+use crate::error;
+use crate::password::{self, Fit};
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
 use crate::validate::{self, Issues};
-use crate::{error, password};
 
 /// `user.changePassword`
 pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
@@ -19,7 +20,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
     let own = authorised.is(user_id);
     let previous = change.previous_password.as_deref().filter(|_| own);
     let mut issues = Issues::default();
-    issues.check("password", validate::password::password(&change.password));
+    let password = issues.check("password", validate::password::password(&change.password));
     if own && previous.is_none() {
         issues.check(
             "previousPassword",
@@ -33,11 +34,11 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
     let seen = transaction::lookup(&caller.context, |transaction| account(transaction, user_id))?;
 
     if let Some(previous) = previous
-        && !password::verify(previous, seen.password_hash.as_deref())
+        && password::verify(previous, seen.password_hash.as_deref()) == Fit::No
     {
         return Err(error::forbidden("The previous password is wrong"));
     }
-    let new = password::hash(&change.password);
+    let new = password::hash(&password);
 
     transaction::write(&caller.context, |transaction| {
         let present = account(transaction, user_id)?;

@@ -1,6 +1,6 @@
 //! The profile of a user: image, name and email.
 
-use super::user::{change, name_taken, require_credentials, require_found, require_storable, require_user};
+use super::user::{name_taken, require_credentials, require_found, require_storable, require_user};
 use crate::bindings::storage::Profile;
 use crate::bindings::types::{Caller, Error, ProfileChange, TextChange, User};
 use crate::procedures::{Procedure, authorise};
@@ -11,10 +11,22 @@ use crate::{names, transaction};
 /// `user.setProfileImage`
 pub fn set_image(caller: &Caller, user_id: &str, image: Option<&str>) -> Result<(), Error> {
     let authorised = authorise(caller, Procedure::UserSetProfileImage)?;
-    let image = field("image", image.map(validate::image::data_uri).transpose())?;
+    let sent = field("image", image.map(validate::image::data_uri).transpose())?;
     authorised.require_own_user_or_permission(user_id)?;
-    change(&caller.context, user_id, |transaction| {
-        transaction.set_image(user_id, image.as_deref())
+    require_storable(user_id)?;
+    let new = sent.as_deref().map(validate::image::new).transpose();
+
+    transaction::write(&caller.context, |transaction| {
+        let image = match &new {
+            Ok(new) => new,
+            // The user's present one may be older than the rule.
+            Err(problem) if require_user(transaction, user_id)?.image != sent => {
+                return field("image", Err(problem.clone())).map_err(Into::into);
+            }
+            Err(_) => &sent,
+        };
+        let found = transaction.set_image(user_id, image.as_deref())?;
+        Ok(require_found(found)?)
     })
 }
 

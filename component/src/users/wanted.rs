@@ -23,8 +23,8 @@ pub fn check(users: &[WantedUser]) -> Result<(), Error> {
 
 /// Checks a password and hashes it.
 pub fn hash(password: &str) -> Result<String, Error> {
-    validate::field("password", validate::password::password(password))?;
-    Ok(password::hash(password))
+    let password = validate::field("password", validate::password::password(password))?;
+    Ok(password::hash(&password))
 }
 
 /// Creates or changes these users.
@@ -36,6 +36,7 @@ pub fn put(context: &str, users: &[WantedUser]) -> Result<Vec<Id>, Error> {
         for (index, edit) in edits.iter().enumerate() {
             issues.enter_item(index);
             issues.check("name", edit.check_name(transaction)?);
+            issues.check("image", edit.check_image(transaction)?);
         }
         issues.finish()?;
         let entries = edits.iter().zip(&new_ids).enumerate();
@@ -60,7 +61,7 @@ impl Secrets {
                 "must be absent: an external provider vouches for this user",
             )),
             (_, Some(Secret::Password(password)), Self::AsStated) => {
-                validate::password::password(password).map(|()| None)
+                validate::password::password(password).map(|_| None)
             }
             (_, Some(Secret::Password(_)), Self::Hashed) => Err(String::from("must be hashed first")),
             (_, Some(Secret::Hash(hash)), _) => Ok(Some(hash.clone())),
@@ -87,18 +88,24 @@ struct UserEdit {
     email: TextChange,
     email_verified: TimestampChange,
     image: TextChange,
+    /// The same as it is stored if the user does not have it yet.
+    new_image: Checked<TextChange>,
     password_hash: Option<String>,
     disabled: Option<bool>,
 }
 
 impl UserEdit {
     fn check(issues: &mut Issues, user: &WantedUser, secrets: Secrets) -> Self {
+        let name = issues.check("name", username::username(&user.name));
+        let email = issues.check("email", user.email.checked(optional_email));
+        let image = issues.check("image", user.image.checked(image_rule(user.provider)));
         Self {
             provider: user.provider,
-            name: issues.check("name", username::username(&user.name)),
-            email: issues.check("email", user.email.checked(optional_email)),
+            name,
+            email,
             email_verified: user.email_verified,
-            image: issues.check("image", user.image.checked(image_rule(user.provider))),
+            new_image: image.checked(|image| image::new(image).map(Some)),
+            image,
             password_hash: issues.check("password", secrets.check(user.provider, user.secret.as_ref())),
             disabled: user.disabled,
         }
@@ -118,6 +125,28 @@ impl UserEdit {
         Ok(visible)
     }
 
+    /// Refuses an image that a new user may not have, unless the user already has it.
+    fn check_image(&self, transaction: &Transaction) -> Result<Checked<()>, Failure> {
+        let (Err(problem), TextChange::Set(image)) = (&self.new_image, &self.image) else {
+            return Ok(Ok(()));
+        };
+        let present = match transaction.get_account(&self.key())? {
+            Some(account) => transaction.get_user(&account.id)?,
+            None => None,
+        };
+        let has_it = present.is_some_and(|user| user.image.as_ref() == Some(image));
+        Ok(if has_it { Ok(()) } else { Err(problem.clone()) })
+    }
+
+    /// The image from now on. One that the user has stays as it is, because it may be older than the rules of new ones.
+    fn image_after(&self, present: Option<&str>) -> Option<String> {
+        let kept = self.image.clone().applied_to(present.map(Into::into));
+        match &self.new_image {
+            Ok(new) if kept.as_deref() != present => new.clone().applied_to(None),
+            _ => kept,
+        }
+    }
+
     fn put(&self, transaction: &Transaction, new_id: &Id, index: usize) -> Result<Id, Failure> {
         let Some(account) = transaction.get_account(&self.key())? else {
             self.insert(transaction, new_id, index)?;
@@ -133,7 +162,7 @@ impl UserEdit {
                 .set_profile(&present.id, &profile)
                 .map_err(name_taken)?;
         }
-        let image = self.image.clone().applied_to(present.image.clone());
+        let image = self.image_after(present.image.as_deref());
         if image != present.image {
             transaction.set_image(&present.id, image.as_deref())?;
         }
@@ -155,7 +184,7 @@ impl UserEdit {
             user: User {
                 email: profile.email,
                 email_verified: profile.email_verified,
-                image: self.image.clone().applied_to(None),
+                image: self.image_after(None),
                 ..blank
             },
         };

@@ -24,6 +24,14 @@ impl TextChange {
         }
     }
 
+    /// The text that it sets.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Keep | Self::Clear => None,
+            Self::Set(text) => Some(text),
+        }
+    }
+
     /// The text after the change.
     pub fn applied_to(self, present: Option<String>) -> Option<String> {
         match self {

@@ -3,20 +3,20 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use portico_rules::bounds;
 
 use super::issues::Checked;
 use super::url;
+use crate::pictures::Format;
 
 /// The most characters of an image.
 const MAX: usize = *bounds::IMAGE.end();
 
-/// How many bytes at the beginning identify the format.
-const SIGNATURE_BYTES: usize = 12;
-
 /// An image as a data URI: PNG, JPEG, GIF or WebP in strict base64 (padded, no stray bits at the
 /// end), which begins with the signature of its format. It is trimmed, because tools often write a
-/// line end after base64.
+/// line end after base64. Images that are older than the rules of [`new`] stay valid.
 pub fn data_uri(value: &str) -> Checked<String> {
     let value = value.trim();
     // Counting bytes is enough, because the rest accepts only ASCII.
@@ -27,10 +27,11 @@ pub fn data_uri(value: &str) -> Checked<String> {
         ));
     }
     let (mime, body) = split(value).ok_or("must be a data URI: data:image/...;base64,...")?;
-    let is_format =
-        signature_of(mime).ok_or("must be of type image/png, image/jpeg, image/gif or image/webp")?;
-    let signature = first_bytes_of_base64(body).ok_or("must be in base64 with its padding")?;
-    if !is_format(&signature) {
+    let format = Format::of(mime).ok_or("must be of type image/png, image/jpeg, image/gif or image/webp")?;
+    let file = STANDARD
+        .decode(body)
+        .map_err(|_| "must be in base64 with its padding")?;
+    if !format.begins(&file) {
         return Err(format!(
             "must be the image that its type says: {}",
             mime.to_ascii_lowercase()
@@ -52,6 +53,32 @@ pub fn external(value: &str) -> Checked<String> {
     link.ok_or_else(|| String::from("must be a data URI of an image or a URL with http: or https:"))
 }
 
+/// A new image as it is stored: a picture in a data URI loses its metadata, and must not be larger than browsers can
+/// draw, as far as its size can be read. A link stays as it is.
+pub fn new(image: &str) -> Checked<String> {
+    let picture = split(image).and_then(|(mime, body)| {
+        let file = STANDARD.decode(body).ok()?;
+        Some((Format::of(mime)?, file, body.len()))
+    });
+    let Some((format, file, body_length)) = picture else {
+        return Ok(image.to_string());
+    };
+    let kept = format.read(&file);
+    if let Some((width, height)) = kept.too_large {
+        return Err(format!(
+            "must have at most {} pixels a side and {} in all, got {width}x{height}",
+            bounds::IMAGE_SIDE,
+            bounds::IMAGE_PIXELS
+        ));
+    }
+    if kept.file == file {
+        return Ok(image.to_string());
+    }
+    let mut cleaned = String::from(&image[..image.len() - body_length]);
+    STANDARD.encode_string(&kept.file, &mut cleaned);
+    Ok(cleaned)
+}
+
 /// The MIME type and the base64 of `data:TYPE;base64,BASE64`, in any case.
 fn split(value: &str) -> Option<(&str, &str)> {
     let (head, body) = value.split_once(',')?;
@@ -60,68 +87,8 @@ fn split(value: &str) -> Option<(&str, &str)> {
     (scheme.eq_ignore_ascii_case("data") && encoding.eq_ignore_ascii_case("base64")).then_some((mime, body))
 }
 
-type Signature = [u8; SIGNATURE_BYTES];
-type IsFormat = fn(&Signature) -> bool;
-
-fn signature_of(mime: &str) -> Option<IsFormat> {
-    let formats: [(&str, IsFormat); 4] = [
-        ("image/png", |bytes| bytes.starts_with(b"\x89PNG\r\n\x1a\n")),
-        ("image/jpeg", |bytes| bytes.starts_with(b"\xff\xd8\xff")),
-        ("image/gif", |bytes| {
-            bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a")
-        }),
-        ("image/webp", |bytes| {
-            bytes.starts_with(b"RIFF") && bytes.ends_with(b"WEBP")
-        }),
-    ];
-    formats
-        .into_iter()
-        .find(|(name, _)| mime.eq_ignore_ascii_case(name))
-        .map(|(_, is_format)| is_format)
-}
-
-/// Checks the whole base64 text and decodes its first bytes, padded with zeros. `None` if it is not strict base64.
-fn first_bytes_of_base64(text: &str) -> Option<Signature> {
-    let digits = text.trim_end_matches('=');
-    // Bits of the last digit that are not part of a byte.
-    let stray_bits: u8 = match (text.len() % 4, text.len() - digits.len()) {
-        (0, 0) => 0,
-        (0, 1) => 0b11,
-        (0, 2) => 0b1111,
-        _ => return None,
-    };
-    let mut bytes = Signature::default();
-    let mut last = 0;
-    for (index, digit) in digits.bytes().enumerate() {
-        last = value_of_digit(digit)?;
-        let bit = index * 6;
-        // The 6 bits are in one byte or across two.
-        let [high, low] = (u16::from(last) << (10 - bit % 8)).to_be_bytes();
-        if let Some(byte) = bytes.get_mut(bit / 8) {
-            *byte |= high;
-        }
-        if let Some(byte) = bytes.get_mut(bit / 8 + 1) {
-            *byte |= low;
-        }
-    }
-    (last & stray_bits == 0).then_some(bytes)
-}
-
-fn value_of_digit(digit: u8) -> Option<u8> {
-    match digit {
-        b'A'..=b'Z' => Some(digit - b'A'),
-        b'a'..=b'z' => Some(digit - b'a' + 26),
-        b'0'..=b'9' => Some(digit - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
 
     /// The first 12 bytes of a PNG.
@@ -203,25 +170,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bytes_are_decoded_in_order() {
-        assert_eq!(
-            first_bytes_of_base64("AQIDBAUGBwgJCgsMDQ4P"),
-            Some([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-        );
-        assert_eq!(
-            first_bytes_of_base64("/w=="),
-            Some([255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-        );
-        assert_eq!(
-            first_bytes_of_base64("//8="),
-            Some([255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-        );
-        assert_eq!(first_bytes_of_base64(""), Some([0; 12]));
-        let digits: Vec<u8> = (0..=255).filter(|byte| value_of_digit(*byte).is_some()).collect();
-        assert_eq!(digits.len(), 64);
-    }
-
-    #[test]
     fn an_image_has_at_most_350000_characters() {
         let head = png(PNG);
         let longest = format!("{head}{}", "A".repeat((MAX - head.len()) / 4 * 4));
@@ -254,6 +202,46 @@ mod tests {
             "ftp://x/a.png",
         ] {
             assert!(external(refused).is_err(), "{refused:?}");
+        }
+    }
+
+    /// A GIF of this size, with this after its head.
+    fn gif(width: u16, height: u16, rest: &[u8]) -> String {
+        let mut file = b"GIF89a".to_vec();
+        file.extend(width.to_le_bytes());
+        file.extend(height.to_le_bytes());
+        file.extend([0; 3]);
+        file.extend(rest);
+        format!("DATA:image/Gif;BASE64,{}", STANDARD.encode(file))
+    }
+
+    #[test]
+    fn a_new_image_loses_its_metadata_and_keeps_all_else() {
+        let comment = gif(1, 1, b"!\xfe\x04Lviv\0;");
+        assert_eq!(new(&comment), Ok(gif(1, 1, b";")));
+        for kept in [
+            gif(1, 1, b";"),
+            gif(0, 0, b""),
+            "data:image/png;base64,iVBORw0KGgo=".into(),
+            "https://example.com/a,b.png".into(),
+            "https://example.com/data:image/gif;base64,R0lG".into(),
+        ] {
+            assert_eq!(new(&kept), Ok(kept.clone()));
+        }
+    }
+
+    #[test]
+    fn a_new_image_has_at_most_8192_pixels_a_side_and_40_megapixels() {
+        for (width, height) in [(8192, 1), (1, 8192), (8192, 4882), (8000, 5000)] {
+            let accepted = gif(width, height, b";");
+            assert_eq!(new(&accepted), Ok(accepted.clone()));
+        }
+        for (width, height) in [(8193, 1), (1, 8193), (65535, 65535), (8192, 4883), (8192, 8192)] {
+            let refused = gif(width, height, b";");
+            assert!(data_uri(&refused).is_ok(), "one that is stored stays");
+            let message =
+                format!("must have at most 8192 pixels a side and 40000000 in all, got {width}x{height}");
+            assert_eq!(new(&refused), Err(message));
         }
     }
 }

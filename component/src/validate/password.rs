@@ -1,17 +1,27 @@
 //! Passwords: long enough, and short enough to hash quickly. There is no other rule.
 
-use portico_rules::bounds;
+use alloc::string::String;
+
+use portico_rules::{bounds, passwords};
 
 use super::issues::Checked;
 use super::text;
 
-/// A password, taken as it is.
-pub fn password(value: &str) -> Checked<()> {
-    text::length(value, bounds::PASSWORD)
+/// A new password as it is hashed: in NFC, and otherwise as it is.
+pub fn password(value: &str) -> Checked<String> {
+    // Composing a long text in vain would take longer than everything else.
+    if value.chars().nth(passwords::MOST_NEW).is_some() {
+        text::length(value, bounds::PASSWORD)?;
+    }
+    let composed = passwords::composed(value);
+    text::length(&composed, bounds::PASSWORD)?;
+    Ok(composed.into_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     #[test]
@@ -23,7 +33,7 @@ mod tests {
             "\0\0\0\0\0\0\0\0",
             &"🔑".repeat(255),
         ] {
-            assert_eq!(password(accepted), Ok(()));
+            assert_eq!(password(accepted), Ok(accepted.into()));
         }
         for refused in ["", "1234567", "🔑🔑🔑🔑", &"a".repeat(256)] {
             assert!(password(refused).is_err());
@@ -31,8 +41,31 @@ mod tests {
     }
 
     #[test]
+    fn the_length_counts_after_composing() {
+        let decomposed = |count| "u\u{308}".repeat(count);
+        assert_eq!(
+            password(&decomposed(4)),
+            Err("must have at least 8 characters, got 4".into())
+        );
+        assert_eq!(password(&decomposed(8)), Ok("ü".repeat(8)));
+        assert_eq!(password(&decomposed(255)), Ok("ü".repeat(255)));
+        assert_eq!(
+            password(&decomposed(256)),
+            Err("must have at most 255 characters, got 256".into())
+        );
+        // One character that has three in NFC.
+        assert!(password(&"\u{fb2c}".repeat(86)).is_err());
+        assert_eq!(
+            password(&"\u{301}".repeat(1_000_000)),
+            Err("must have at most 255 characters, got 1000000".into())
+        );
+    }
+
+    #[test]
     fn the_message_does_not_repeat_the_password() {
         let message = password("hunter2").unwrap_err();
         assert_eq!(message, "must have at least 8 characters, got 7");
+        let message = password(&format!("{}x", "a".repeat(2000))).unwrap_err();
+        assert_eq!(message, "must have at most 255 characters, got 2001");
     }
 }

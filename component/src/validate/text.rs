@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::ops::RangeInclusive;
 
-use portico_rules::bounds;
+use portico_rules::{bounds, direction};
 
 use super::issues::Checked;
 
@@ -15,7 +15,26 @@ pub fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }
 
-/// The name of an app.
+/// The name of a new app.
+pub fn new_app_name(value: &str) -> Checked<String> {
+    let name = app_name(value)?;
+    keeps_direction(&name)?;
+    Ok(name)
+}
+
+/// The description of a new app.
+pub fn new_description(value: &str) -> Checked<Option<String>> {
+    let description = description(value)?;
+    description.as_deref().map_or(Ok(()), keeps_direction)?;
+    Ok(description)
+}
+
+/// Refuses characters that change the direction of text.
+pub fn keeps_direction(text: &str) -> Checked<()> {
+    direction::problem(text).map_or(Ok(()), Err)
+}
+
+/// The name of an app. Names and descriptions that are older than the rule of [`keeps_direction`] stay valid.
 pub fn app_name(value: &str) -> Checked<String> {
     line(value.trim(), bounds::APP_NAME)
 }
@@ -116,6 +135,25 @@ mod tests {
         for refused in ["a\0", "a\rb", "\u{1b}[2J"] {
             assert!(description(refused).is_err(), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn new_names_and_descriptions_do_not_change_the_direction_of_text() {
+        for changing in ['\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}'] {
+            let text = format!("a{changing}b");
+            let message = format!(
+                "must not contain characters that change the direction of text, found U+{:04X}",
+                u32::from(changing)
+            );
+            assert_eq!(new_app_name(&text), Err(message.clone()));
+            assert_eq!(new_description(&text), Err(message));
+            assert_eq!(app_name(&text), Ok(text.clone()), "one that is stored stays");
+            assert_eq!(description(&text), Ok(Some(text)));
+        }
+        let marked = "מדיה\u{200f} (NAS)\u{200e}";
+        assert_eq!(new_app_name(marked), Ok(marked.into()));
+        assert_eq!(new_description(marked), Ok(Some(marked.into())));
+        assert_eq!(new_description(" "), Ok(None));
     }
 
     #[test]

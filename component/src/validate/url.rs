@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use portico_rules::bounds;
+use portico_rules::{bounds, links};
 use url::Url;
 
 use super::issues::Checked;
@@ -16,7 +16,20 @@ use super::text;
 /// from the dashboard.
 const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "vbscript"];
 
-/// Where an app leads; `""` means nowhere. An absolute URL of any scheme except the refused ones.
+/// Where a new app leads. Unlike in [`href`], a link without its scheme is refused.
+pub fn new_href(value: &str) -> Checked<Option<String>> {
+    let href = href(value)?;
+    href.as_deref().map_or(Ok(()), followed)?;
+    Ok(href)
+}
+
+/// Refuses a link that leads nowhere, because a browser takes a host or a drive for its scheme.
+pub fn followed(href: &str) -> Checked<()> {
+    links::problem(href).map_or(Ok(()), Err)
+}
+
+/// Where an app leads; `""` means nowhere. An absolute URL of any scheme except the refused ones. Links that are older
+/// than the rule of [`followed`] stay valid.
 pub fn href(value: &str) -> Checked<Option<String>> {
     let Some((text, url)) = parse(value)? else {
         return Ok(None);
@@ -121,6 +134,28 @@ mod tests {
         ] {
             assert!(href(refused).is_err(), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_new_link_begins_with_its_scheme() {
+        for (sent, meant) in [
+            ("nas:5000", "http://nas:5000"),
+            (" localhost:3000\n", "http://localhost:3000"),
+            (r"C:\Users\ada", "file:///C:/Users/ada"),
+        ] {
+            let message = format!("must be an absolute URL: did you mean {meant}?");
+            assert_eq!(new_href(sent), Err(message));
+            assert_eq!(
+                href(sent),
+                Ok(Some(sent.trim().into())),
+                "one that is stored stays"
+            );
+        }
+        for accepted in ["https://nas:5000", "com.example.app://x", "mailto:a@b", "tel:112"] {
+            assert_eq!(new_href(accepted), Ok(Some(accepted.into())));
+        }
+        assert_eq!(new_href(" "), Ok(None));
+        assert!(new_href("javascript:80").is_err());
     }
 
     #[test]

@@ -67,10 +67,9 @@ fn visitor(db: &Connection, token: &str) -> rusqlite::Result<Identity> {
 
 fn token(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(header::COOKIE).iter();
-    let pairs = cookies
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'));
-    let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
+    // Browsers also send the cookies of other programs on this host, which may hold any bytes.
+    let pairs = cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
+    let mut pairs = pairs.filter_map(|pair| std::str::from_utf8(pair).ok()?.trim().split_once('='));
     pairs.find_map(|(name, value)| (name == COOKIE).then_some(value))
 }
 

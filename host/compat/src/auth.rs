@@ -8,12 +8,13 @@ use axum::{
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
+use portico_http::read_json_bytes;
 use portico_model::error::Code;
-use portico_service::site::is_same_origin;
+use portico_service::site::foreign_site;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    caller::{Caller, Reply},
+    caller::{Caller, Reply, is_json},
     cookies, form,
     outcome::{Failure, json_response},
 };
@@ -190,17 +191,23 @@ struct Sent {
 impl Sent {
     /// Reads a form, or the same as JSON. Another site cannot send it.
     async fn read(caller: &Caller, body: Body) -> Result<Self, Failure> {
-        if !is_same_origin(caller.headers()) {
-            let message = "Another site cannot sign a user in or out";
-            return Err(Failure::new(Code::Forbidden, message));
+        if let Some(site) = foreign_site(caller.headers(), caller.compat.public_url.as_ref()) {
+            return Err(Failure::from(
+                site.refuse("Another site cannot sign a user in or out"),
+            ));
         }
         let body = caller.read_small(body).await?;
-        let fields: Vec<_> = match serde_json::from_slice(&body) {
-            Ok(Value::Object(fields)) => fields
-                .into_iter()
-                .filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())))
-                .collect(),
-            _ => form::pairs(&String::from_utf8_lossy(&body)).collect(),
+        let fields: Vec<_> = if is_json(caller.headers()) {
+            match read_json_bytes(caller.headers(), caller.extensions(), body).await? {
+                None => Vec::new(),
+                Some(Value::Object(fields)) => fields
+                    .into_iter()
+                    .filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())))
+                    .collect(),
+                Some(_) => return Err(Failure::new(Code::BadRequest, "The input must be an object")),
+            }
+        } else {
+            form::pairs(&String::from_utf8_lossy(&body)).collect()
         };
         let is_json = fields.iter().any(|(key, value)| key == "json" && value == "true");
         Ok(Self {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, header, request::Parts},
+    http::{Extensions, HeaderMap, Method, StatusCode, header, request::Parts},
     response::Response,
 };
 use bytes::Bytes;
@@ -114,10 +114,15 @@ impl Caller {
         &self.headers
     }
 
+    /// Those of the request.
+    pub fn extensions(&self) -> &Extensions {
+        self.portico.extensions()
+    }
+
     /// Where the caller reaches the service: the public URL, or the host of the request.
     pub fn origin(&self) -> String {
         if let Some(url) = &self.compat.public_url {
-            return url.trim_end_matches('/').to_owned();
+            return url.to_string();
         }
         let host = self.headers.get(header::HOST);
         let host = host.and_then(|host| host.to_str().ok()).unwrap_or("localhost");
@@ -270,7 +275,7 @@ impl Caller {
 
 async fn read(body: Body, limit: usize, time: Duration) -> Result<Bytes, Failure> {
     let read = portico_http::read_body(body, limit, time).await;
-    read.map_err(|error| Failure::new(error.code, error.message))
+    read.map_err(Failure::from)
 }
 
 /// Whether the headers say that the body is JSON.

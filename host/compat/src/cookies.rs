@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
-use portico_service::identity::{PLAIN_COOKIE, SECURE_COOKIE};
+use portico_service::identity::{PLAIN_COOKIE, SECURE_COOKIE, cookie_of};
 
 use crate::Compat;
 
@@ -25,7 +25,7 @@ impl Compat {
     }
 }
 
-/// Renames the cookie of Auth.js to Portico's name. Returns whether it was there.
+/// Adds the cookie of Auth.js under Portico's name. Returns whether it was there.
 pub(crate) fn translate(compat: &Compat, headers: &mut HeaderMap) -> bool {
     let (own, alias) = compat.names();
     // Another site of the domain can set the alias, but not Portico's own (`__Host-`), which browsers also have.
@@ -33,19 +33,13 @@ pub(crate) fn translate(compat: &Compat, headers: &mut HeaderMap) -> bool {
     if compat.is_secure && is_browser {
         return false;
     }
-    let Some(sent) = headers
-        .get(header::COOKIE)
-        .and_then(|cookie| cookie.to_str().ok())
-    else {
+    let Some(token) = cookie_of(headers, alias) else {
         return false;
     };
-    let Some(token) = value_of(sent, alias) else {
-        return false;
-    };
-    if value_of(sent, own).is_none()
-        && let Ok(cookie) = HeaderValue::from_str(&format!("{sent}; {own}={token}"))
+    if cookie_of(headers, own).is_none()
+        && let Ok(cookie) = HeaderValue::from_str(&format!("{own}={token}"))
     {
-        headers.insert(header::COOKIE, cookie);
+        headers.append(header::COOKIE, cookie);
     }
     true
 }
@@ -74,11 +68,4 @@ pub(crate) fn repeat(compat: &Compat, mut response: Response, has_alias: bool) -
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
-}
-
-fn value_of<'a>(cookies: &'a str, name: &str) -> Option<&'a str> {
-    cookies.split(';').find_map(|pair| {
-        let (key, value) = pair.trim().split_once('=')?;
-        (key == name).then_some(value)
-    })
 }

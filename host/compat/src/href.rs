@@ -28,7 +28,7 @@ pub(crate) fn complete(compat: &Compat, input: &mut Value) {
         && path.starts_with('/')
         && !path.starts_with("//")
     {
-        input["href"] = format!("{}{path}", url.trim_end_matches('/')).into();
+        input["href"] = format!("{url}{path}").into();
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn shortened(compat: &Compat, response: Response) -> Response {
     };
     // Only a key is followed by a colon. No text can be mistaken for it, because quotes are escaped in a text.
     let start = br#""href":""#.to_vec();
-    let origin = [url.trim_end_matches('/').as_bytes(), b"/"].concat();
+    let origin = format!("{url}/").into_bytes();
     let replacing = Replacing {
         start,
         origin,

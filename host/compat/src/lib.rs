@@ -23,7 +23,7 @@ mod trpc;
 use std::sync::Arc;
 
 use axum::{Router, extract::Request, response::Response};
-use portico_http::{HttpLimits, HttpSettings};
+use portico_http::{HttpLimits, HttpSettings, PublicUrl};
 use tokio::sync::{Mutex, Semaphore};
 
 use self::caller::Caller;
@@ -45,8 +45,8 @@ struct Compat {
     changes: Mutex<()>,
     /// Whether people reach the service over TLS.
     is_secure: bool,
-    /// Where people reach the service, as a URL without a path.
-    public_url: Option<String>,
+    /// Where people reach the service.
+    public_url: Option<PublicUrl>,
 }
 
 /// Portico's router, with this layer that also responds like Homarr.
@@ -57,7 +57,7 @@ pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
         turns: Semaphore::new(AT_ONCE),
         changes: Mutex::default(),
         is_secure: settings.is_secure(),
-        public_url: settings.public_url.as_ref().map(ToString::to_string),
+        public_url: settings.public_url.clone(),
     });
     Router::new().fallback(move |request: Request| answer(compat.clone(), request))
 }

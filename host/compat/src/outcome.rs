@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use portico_model::error::Code;
+use portico_model::error::{Code, Error};
 use serde_json::{Value, json};
 
 /// A call that succeeded, or one that was refused.
@@ -51,6 +51,15 @@ pub(crate) struct Failure {
     retry_after: Option<HeaderValue>,
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::of(
+            portico_http::rpc_error(&error, None),
+            error.retry_after.map(HeaderValue::from),
+        )
+    }
+}
+
 impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message: String = message.into();
@@ -60,7 +69,7 @@ impl Failure {
                 "code": code.rpc_code(),
                 "data": { "code": code.name(), "httpStatus": code.http_status(), "path": null, "zodError": null },
             }),
-            None,
+            code.retry_after().map(HeaderValue::from),
         )
     }
 

@@ -8,12 +8,13 @@ use axum::{
     http::{Method, StatusCode, header},
     response::Response,
 };
+use portico_http::read_json_bytes;
 use portico_model::error::Code;
 use serde_json::{Map, Value};
 
 use crate::{
     Compat,
-    caller::{Caller, is_json},
+    caller::Caller,
     form,
     outcome::{self, Failure, Outcome},
     procedures::{self, Kind},
@@ -169,17 +170,11 @@ async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome
         None => form::pairs(query)
             .map(|(key, value)| (key, value.into()))
             .collect(),
-        Some(body) if body.is_empty() => Map::new(),
-        Some(_) if caller.headers().contains_key(header::CONTENT_TYPE) && !is_json(caller.headers()) => {
-            let message = "The body's content type must be application/json";
-            return Err(Failure::new(Code::UnsupportedMediaType, message));
-        }
-        Some(body) => serde_json::from_slice(&body).map_err(|error| {
-            Failure::new(
-                Code::BadRequest,
-                format!("The input is not a valid object: {error}"),
-            )
-        })?,
+        Some(body) => match read_json_bytes(caller.headers(), caller.extensions(), body).await? {
+            None => Map::new(),
+            Some(Value::Object(input)) => input,
+            Some(_) => return Err(Failure::new(Code::BadRequest, "The input must be an object")),
+        },
     };
     input.extend(parameters);
     let input = Value::Object(input);

@@ -13,6 +13,7 @@ use axum::{
     http::{HeaderValue, Method, StatusCode, Uri, header},
     response::Response,
 };
+use portico_http::{read_json_bytes, read_json_text};
 use portico_model::error::Code;
 use serde_json::{Map, Value, json};
 
@@ -108,9 +109,10 @@ fn with_inputs(mut request: Request, is_batch: bool, calls: usize) -> Request {
         (Some(_), false) => return request,
         (None, false) => superjson::undefined(),
         (sent, true) => {
-            let sent: Value = match sent.map(|sent| serde_json::from_str(&sent)) {
+            let sent = match sent.map(|sent| read_json_text(sent.as_bytes())) {
                 None => json!({}),
                 Some(Ok(sent)) => sent,
+                // The router says why.
                 Some(Err(_)) => return request,
             };
             let Value::Object(mut inputs) = sent else {
@@ -159,21 +161,22 @@ async fn answer_here(
     let method = parts.method.clone();
     let query = parts.uri.query().unwrap_or_default().to_owned();
     let caller = Caller::new(compat, parts);
-    let text = if method == Method::GET {
-        form::value_of(&query, "input").unwrap_or_default().into_bytes()
+    let sent = if method == Method::GET {
+        None
     } else {
         if !is_json(caller.headers()) {
             let message = "The body needs the header content-type: application/json";
             return Err(Failure::new(Code::UnsupportedMediaType, message));
         }
-        caller.read(body).await?.to_vec()
+        Some(caller.read(body).await?)
     };
     let _turn = caller.turn().await?;
-    let input: Option<Value> = match text.is_empty() {
-        true => None,
-        false => Some(serde_json::from_slice(&text).map_err(|error| {
-            Failure::new(Code::BadRequest, format!("The input is not valid JSON: {error}"))
-        })?),
+    let input = match sent {
+        Some(body) => read_json_bytes(caller.headers(), caller.extensions(), body).await?,
+        None => {
+            let text = form::value_of(&query, "input").filter(|text| !text.is_empty());
+            text.map(|text| read_json_text(text.as_bytes())).transpose()?
+        }
     };
     let calls = calls(names, is_batch, input)?;
     let mut room = LARGEST_ANSWER;

@@ -249,6 +249,9 @@ function enrich() {
 }
 enrich();
 
+// A proxy may not tell the host at which address the page was opened; the browser knows.
+for (const link of all(".elsewhere a")) if (link.origin === location.origin) link.parentElement.remove();
+
 // A picture that is larger than the field takes is drawn smaller before it is sent.
 document.addEventListener("change", async ({ target }) => {
   const most = Number(target.dataset?.fit);

@@ -11,7 +11,7 @@ use std::sync::{
 use axum::{
     Router,
     body::Bytes,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use http_body_util::BodyExt;
@@ -21,7 +21,22 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 /// Larger responses are read on a thread that serves no requests.
-const MOST_INLINE: usize = 256 << 10;
+const MOST_INLINE: usize = 64 << 10;
+
+/// Computes something long on a thread that serves no requests. The extensions are those of the request.
+pub(crate) async fn compute<T: Send + 'static>(
+    extensions: &Extensions,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    let computed = portico_http::compute(extensions, work).await;
+    computed.map_err(|error| {
+        let status = StatusCode::from_u16(error.code.http_status()).unwrap_or_default();
+        ApiError {
+            retry_after: error.retry_after,
+            ..ApiError::new(status, error.message)
+        }
+    })
+}
 
 /// The API, with the rights of the sender of one request.
 pub(crate) struct Api {
@@ -66,7 +81,7 @@ impl Api {
             path.extend(utf8_percent_encode(&input, NON_ALPHANUMERIC));
         }
         let answer = self.send(Method::GET, &path, None).await?;
-        answer.data().await
+        self.data(answer).await
     }
 
     pub async fn mutate<T: DeserializeOwned + Send + 'static>(
@@ -86,12 +101,28 @@ impl Api {
         self.check_changes()?;
         let path = format!("/api/trpc/{procedure}");
         let answer = self.send(Method::POST, &path, Some(input)).await?;
-        answer.data().await
+        self.data(answer).await
     }
 
     /// Calls a mutation that returns nothing.
     pub async fn change(&self, procedure: &str, input: Value) -> Result<(), ApiError> {
         self.mutate::<Value>(procedure, input).await.map(drop)
+    }
+
+    /// Reads the response of a procedure.
+    async fn data<T: DeserializeOwned + Send + 'static>(&self, answer: Answer) -> Result<T, ApiError> {
+        if answer.0.len() <= MOST_INLINE {
+            return answer.read_data();
+        }
+        self.compute(move || answer.read_data()).await?
+    }
+
+    /// Computes something long for the sender of the request, on a thread that serves no requests.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        compute(self.router.extensions(), work).await
     }
 
     /// `GET` of a route outside the procedures.
@@ -146,16 +177,6 @@ impl Answer {
         // Routes without a result have an empty body.
         let body = if self.0.is_empty() { b"null" } else { &*self.0 };
         serde_json::from_slice(body).map_err(ApiError::unreadable)
-    }
-
-    /// Reads the response of a procedure; a large one on a thread that serves no requests.
-    async fn data<T: DeserializeOwned + Send + 'static>(self) -> Result<T, ApiError> {
-        if self.0.len() <= MOST_INLINE {
-            return self.read_data();
-        }
-        tokio::task::spawn_blocking(move || self.read_data())
-            .await
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
     fn read_data<T: DeserializeOwned>(&self) -> Result<T, ApiError> {

@@ -1,7 +1,7 @@
 //! Forms: what was sent, and the token that shows that a page of the reader's session sent it.
 //!
 //! Another site can make a browser send a form, so there are two conditions. The headers must not name another site
-//! (the API checks that too, because each call carries them). And the form must carry a token that is derived from a
+//! (`visit.rs` checks that first, and the API again, because each call carries them). And the form must carry a token that is derived from a
 //! cookie of this browser, which no page can read, and from the session's own cookie. A form of another browser, of
 //! another session or of no session at all changes nothing. If the browser says that a page of this site sent it, the
 //! reader sees it again with a new token ([`Form::is_old`]); otherwise it is refused.
@@ -16,27 +16,26 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
 };
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http_body_util::{BodyExt, Full};
 use multer::Multipart;
+use portico_service::{
+    identity::{PLAIN_COOKIE, SECURE_COOKIE, cookie_of},
+    site::Sender,
+};
 use sha2::{Digest, Sha256};
 use tokio::time::Duration;
 
 use crate::{
-    api::{ApiError, Issue},
-    site::is_from_own_page,
+    api::{ApiError, Issue, compute},
+    fields::{Fields, MOST_FIELDS},
 };
 
 /// The name of the field with the token.
 pub(crate) const TOKEN: &str = "form-token";
 
-/// The largest form, in bytes: as large as the largest input of a procedure.
-pub(crate) const LARGEST: usize = 16 << 20;
-
-/// The same for people without a session, who sign in or register.
-pub(crate) const LARGEST_OF_STRANGERS: usize = 64 << 10;
-
-/// The most fields in a form: items of a board, and what surrounds them.
-const MOST_FIELDS: usize = 5_000;
+/// A form of this many bytes or more is read on a thread that serves no requests.
+const LONG_TO_READ: usize = 64 << 10;
 
 /// How long a form may take to arrive.
 const RECEIVE_TIME: Duration = Duration::from_secs(30);
@@ -52,11 +51,11 @@ impl FormSecret {
     /// Reads the browser's cookies, and makes the cookie that is missing.
     pub fn of(headers: &HeaderMap, is_secure: bool) -> Self {
         let (name, session, attributes) = if is_secure {
-            ("__Host-portico_form", "__Host-portico_session", "; Secure")
+            ("__Host-portico_form", SECURE_COOKIE, "; Secure")
         } else {
-            ("portico_form", "portico_session", "")
+            ("portico_form", PLAIN_COOKIE, "")
         };
-        let sent = cookie(headers, name).filter(|value| value.len() == 64);
+        let sent = cookie_of(headers, name).filter(|value| value.len() == 64);
         let (browser, new_cookie) = match sent {
             Some(browser) => (browser.to_owned(), None),
             None => {
@@ -69,7 +68,7 @@ impl FormSecret {
         hash.update(b"portico form\0");
         hash.update(browser.as_bytes());
         hash.update(b"\0");
-        hash.update(cookie(headers, session).unwrap_or_default().as_bytes());
+        hash.update(cookie_of(headers, session).unwrap_or_default().as_bytes());
         Self {
             secret: hash.finalize().into(),
             new_cookie,
@@ -109,22 +108,22 @@ impl FormSecret {
 pub(crate) struct Form {
     fields: Vec<(String, String)>,
     files: Vec<(String, Bytes)>,
+    /// What the fields may hold; `None` if they are stored.
+    bounds: Option<&'static Fields>,
     is_old: bool,
 }
 
 impl Form {
-    /// Reads a form, and refuses one that no page of this site sent.
-    /// `largest` is in bytes.
+    /// Reads a form with these fields, and refuses one that is too large or that no page of this site sent. An old one is
+    /// not refused if the browser says that this site's page is its `sender`.
     pub async fn read(
         parts: &Parts,
         body: Body,
         secret: &FormSecret,
-        largest: usize,
+        sender: &Sender,
+        bounds: &'static Fields,
     ) -> Result<Self, ApiError> {
-        let content_type = parts.headers.get(header::CONTENT_TYPE);
-        let kind = content_type
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
+        let largest = bounds.largest();
         let bytes = portico_http::read_body(body, largest, RECEIVE_TIME).await;
         let bytes = bytes.map_err(|error| match error.code.http_status() {
             413 => {
@@ -134,7 +133,24 @@ impl Form {
             504 => ApiError::new(StatusCode::REQUEST_TIMEOUT, "The form took too long"),
             _ => bad("The form did not arrive whole"),
         })?;
-        let mut form = match kind.split(';').next().unwrap_or_default().trim() {
+        let kind = parts.headers.get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().to_owned();
+        let mut form = if bytes.len() < LONG_TO_READ {
+            Self::read_bytes(&kind, bytes)
+        } else {
+            compute(&parts.extensions, move || Self::read_bytes(&kind, bytes)).await?
+        }?;
+        form.bounds = Some(bounds);
+        form.is_old = !secret.made(form.text(TOKEN));
+        if form.is_old && *sender != Sender::OwnPage {
+            return Err(stale());
+        }
+        Ok(form)
+    }
+
+    fn read_bytes(kind: &str, bytes: Bytes) -> Result<Self, ApiError> {
+        let form = match kind.split(';').next().unwrap_or_default().trim() {
             "application/x-www-form-urlencoded" => {
                 let fields = form_urlencoded::parse(&bytes).take(MOST_FIELDS + 1);
                 Self {
@@ -142,7 +158,10 @@ impl Form {
                     ..Self::default()
                 }
             }
-            "multipart/form-data" => Self::read_parts(kind, bytes).await?,
+            // All of it is here, so this waits for nothing.
+            "multipart/form-data" => Self::read_parts(kind, bytes)
+                .now_or_never()
+                .unwrap_or_else(|| Err(bad("The form did not arrive whole")))?,
             _ => {
                 return Err(ApiError::new(
                     StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -152,10 +171,6 @@ impl Form {
         };
         if form.fields.len() + form.files.len() > MOST_FIELDS {
             return Err(bad("The form has more than 5,000 fields"));
-        }
-        form.is_old = !secret.made(form.text(TOKEN));
-        if form.is_old && !is_from_own_page(&parts.headers) {
-            return Err(stale());
         }
         Ok(form)
     }
@@ -209,6 +224,15 @@ impl Form {
         let mut fields = self.fields.iter();
         let found = fields.find(|(field, _)| field == name);
         found.map_or("", |(_, value)| value)
+    }
+
+    /// A field's text, to be shown again. It is empty if the field may not hold so much: then only the error is shown.
+    pub fn shown(&self, name: &str) -> &str {
+        let text = self.text(name);
+        match self.bounds {
+            Some(bounds) if bounds.are_exceeded(name, text) => "",
+            _ => text,
+        }
     }
 
     /// A field's text; `None` if it is empty.
@@ -288,18 +312,6 @@ impl Problems {
     }
 }
 
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let mut cookies = headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|cookies| cookies.to_str().ok())
-        .flat_map(|cookies| cookies.split(';'));
-    cookies.find_map(|cookie| {
-        let (found, value) = cookie.trim().split_once('=')?;
-        (found == name).then_some(value)
-    })
-}
-
 fn bad(message: &str) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, message)
 }
@@ -351,6 +363,12 @@ mod tests {
         assert_ne!(first, second);
         assert!(secret.made(&first) && secret.made(&second));
         assert!(of(format!("x=y; portico_session=s; portico_form={browser}")).made(&first));
+        // Other programs on this host may set any bytes.
+        let mut odd = HeaderMap::new();
+        let cookies = format!("theme=caf\u{e9}; portico_session=s; portico_form={browser}");
+        let cookies: Vec<u8> = cookies.chars().map(|letter| letter as u8).collect();
+        odd.insert(header::COOKIE, HeaderValue::from_bytes(&cookies).unwrap());
+        assert!(FormSecret::of(&odd, false).made(&first));
         for foreign in [
             format!("portico_form={other}; portico_session=s"),
             format!("portico_form={browser}; portico_session=t"),

@@ -10,6 +10,7 @@
 
 mod api;
 mod assets;
+mod fields;
 mod form;
 mod pages;
 mod respond;
@@ -20,8 +21,8 @@ mod visit;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware::from_fn_with_state};
-use portico_http::{HttpLimits, PublicUrl, surround};
+use axum::{Router, http::request::Parts, middleware::from_fn_with_state};
+use portico_http::{Elsewhere, HttpLimits, PublicUrl, TrustedProxies, surround};
 use serde_json::{Map, Value};
 
 /// How the console is reached.
@@ -31,6 +32,9 @@ pub struct ConsoleSettings {
     pub limits: HttpLimits,
     /// Where people reach it. With `https`, its cookies are for TLS only.
     pub public_url: Option<PublicUrl>,
+    /// The proxies that are believed when they say at which host and with which scheme a page was opened, and the id of its
+    /// request.
+    pub trusted_proxies: TrustedProxies,
     /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
@@ -48,6 +52,7 @@ pub struct Documents {
 struct Console {
     api: Router,
     public_url: Option<PublicUrl>,
+    trusted_proxies: TrustedProxies,
     documents: Option<Documents>,
 }
 
@@ -55,6 +60,11 @@ impl Console {
     /// Whether people reach it over TLS.
     fn is_secure(&self) -> bool {
         self.public_url.as_ref().is_some_and(PublicUrl::is_secure)
+    }
+
+    /// Where a page of sign-in was opened, if not at the public URL.
+    fn elsewhere(&self, parts: &Parts) -> Option<Elsewhere> {
+        Elsewhere::of(parts, self.public_url.as_ref(), &self.trusted_proxies)
     }
 }
 
@@ -66,8 +76,10 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api,
         public_url: settings.public_url,
+        trusted_proxies: settings.trusted_proxies.clone(),
         documents: settings.documents,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
-    surround(pages.merge(assets::routes()), &settings.limits)
+    let pages = pages.merge(assets::routes());
+    surround(pages, &settings.limits, &settings.trusted_proxies)
 }

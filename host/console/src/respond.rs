@@ -4,12 +4,15 @@ use std::io::Write as _;
 
 use askama::Template;
 use axum::{
-    body::Body,
+    body::{Body, HttpBody},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use flate2::{Compression, write::GzEncoder};
+use futures_util::FutureExt;
 use http_body_util::BodyExt;
+
+use crate::{api::ApiError, visit::Visit};
 
 /// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed, and
 /// send forms only to this host.
@@ -20,7 +23,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const LEAST_COMPRESSED: usize = 1_000;
 
 /// Larger pages are compressed on a thread that serves no requests.
-const MOST_INLINE: usize = 64_000;
+const MOST_INLINE: u64 = 64_000;
 
 pub(crate) fn page(template: &impl Template) -> Response {
     page_with(StatusCode::OK, template)
@@ -32,7 +35,29 @@ pub(crate) fn again(template: &impl Template) -> Response {
 }
 
 pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Response {
-    match template.render() {
+    written(status, template.render())
+}
+
+/// A page that may be long: written and compressed on a thread that serves no requests.
+pub(crate) async fn long_page(
+    visit: &Visit,
+    status: StatusCode,
+    write: impl FnOnce() -> askama::Result<String> + Send + 'static,
+) -> Result<Response, ApiError> {
+    let accepts_gzip = visit.accepts_gzip;
+    let page = move || {
+        let response = written(status, write());
+        if accepts_gzip {
+            compress(response)
+        } else {
+            response
+        }
+    };
+    visit.api.compute(page).await
+}
+
+fn written(status: StatusCode, html: askama::Result<String>) -> Response {
+    match html {
         Ok(html) => {
             let html_type = HeaderValue::from_static("text/html; charset=utf-8");
             (status, [(header::CONTENT_TYPE, html_type)], html).into_response()
@@ -93,35 +118,37 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-pub(crate) async fn compress(response: Response) -> Response {
-    let is_page = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    if !is_page || response.headers().contains_key(header::CONTENT_ENCODING) {
+/// Compresses a page that is not compressed yet; a long one on a thread that serves no requests.
+pub(crate) async fn compress_for(visit: &Visit, response: Response) -> Response {
+    if !can_be_compressed(&response) || response.body().size_hint().lower() <= MOST_INLINE {
+        return compress(response);
+    }
+    let compressed = visit.api.compute(move || compress(response)).await;
+    compressed.unwrap_or_else(|error| error.status.into_response())
+}
+
+fn can_be_compressed(response: &Response) -> bool {
+    let headers = response.headers();
+    let kind = headers.get(header::CONTENT_TYPE);
+    let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    is_page && !headers.contains_key(header::CONTENT_ENCODING)
+}
+
+fn compress(response: Response) -> Response {
+    if !can_be_compressed(&response) {
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    let Ok(body) = body.collect().await else {
+    // A page is in memory as a whole, so this waits for nothing.
+    let Some(Ok(body)) = body.collect().now_or_never() else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let body = body.to_bytes();
     if body.len() < LEAST_COMPRESSED {
         return Response::from_parts(parts, Body::from(body));
     }
-    let is_large = body.len() > MOST_INLINE;
-    let gzip = move || {
-        let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::new(4));
-        encoder.write_all(&body)?;
-        encoder.finish()
-    };
-    let compressed = if is_large {
-        tokio::task::spawn_blocking(gzip)
-            .await
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
-    } else {
-        gzip()
-    };
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::new(4));
+    let compressed = encoder.write_all(&body).and_then(|()| encoder.finish());
     let Ok(compressed) = compressed else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };

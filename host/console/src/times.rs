@@ -1,6 +1,6 @@
 //! Moments and expiry dates, as pages show them and as forms choose them.
 
-use std::fmt;
+use std::{fmt, time::SystemTime};
 
 use time::{
     Date, Duration, OffsetDateTime, Time, UtcOffset, format_description::well_known::Rfc3339,
@@ -54,7 +54,7 @@ impl askama::filters::HtmlSafe for TimeElement {}
 pub(crate) enum Expiry {
     At(String),
     Never,
-    /// The day cannot be read.
+    /// The day cannot be read, or it is after the year 9999.
     Unreadable,
 }
 
@@ -63,6 +63,10 @@ impl Expiry {
         if let Some(day) = form.optional("until") {
             return day_start(day, 1).map_or(Self::Unreadable, Self::At);
         }
+        Self::after(form, now())
+    }
+
+    fn after(form: &Form, now: Option<OffsetDateTime>) -> Self {
         let days = match form.text("lasts") {
             "day" => 1,
             "week" => 7,
@@ -70,8 +74,8 @@ impl Expiry {
             "year" => 365,
             _ => return Self::Never,
         };
-        let end = OffsetDateTime::now_utc() + Duration::days(days);
-        written(end).map_or(Self::Unreadable, Self::At)
+        let end = now.and_then(|now| now.checked_add(Duration::days(days)));
+        end.and_then(written).map_or(Self::Unreadable, Self::At)
     }
 }
 
@@ -84,7 +88,14 @@ pub(crate) fn day_start(day: &str, days_later: i64) -> Option<String> {
 
 /// Whether a moment, as the API writes it, is over.
 pub(crate) fn is_past(moment: &str) -> bool {
-    OffsetDateTime::parse(moment, &Rfc3339).is_ok_and(|moment| moment <= OffsetDateTime::now_utc())
+    OffsetDateTime::parse(moment, &Rfc3339).is_ok_and(|moment| now().is_none_or(|now| moment <= now))
+}
+
+/// `None` after the year 9999.
+fn now() -> Option<OffsetDateTime> {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let since_1970 = Duration::try_from(since_1970.unwrap_or_default()).ok()?;
+    OffsetDateTime::UNIX_EPOCH.checked_add(since_1970)
 }
 
 fn written(moment: OffsetDateTime) -> Option<String> {
@@ -109,6 +120,17 @@ mod tests {
         );
         let hostile = TimeElement::new("\"><script>", Language::English).to_string();
         assert_eq!(hostile, r#"<time datetime=""></time>"#);
+    }
+
+    #[test]
+    fn an_expiry_beyond_the_year_9999_cannot_be_read() {
+        let form = Form::filled([("lasts", "year")]);
+        let expiry = |now: &str| Expiry::after(&form, OffsetDateTime::parse(now, &Rfc3339).ok());
+        assert!(
+            matches!(expiry("2026-01-31T12:00:00.999Z"), Expiry::At(end) if end == "2027-01-31T12:00:00Z")
+        );
+        assert!(matches!(expiry("9999-12-31T00:00:00Z"), Expiry::Unreadable));
+        assert!(matches!(Expiry::after(&form, None), Expiry::Unreadable));
     }
 
     #[test]

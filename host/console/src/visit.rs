@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
+use askama::filters::{Escaper as _, Html};
 use axum::{
     extract::{FromRequestParts, Request, State},
     http::{Method, StatusCode, header, request::Parts},
@@ -10,15 +11,18 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_http::Elsewhere;
 use portico_rules::permissions::Permission;
+use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
 use serde::Deserialize;
 
 use crate::{
     Console,
     api::{Api, ApiError},
     assets,
+    fields::{Fields, LINES},
     form::{self, Form, FormSecret, Problems, TOKEN},
-    respond::{accepts_gzip, add_headers, compress, page_with, see},
+    respond::{accepts_gzip, add_headers, compress_for, page_with, see},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
 };
@@ -90,6 +94,10 @@ pub(crate) struct Visit {
     /// The note to show above the page, by the key `note` of the query.
     pub note: &'static str,
     pub console: Arc<Console>,
+    pub accepts_gzip: bool,
+    /// Where the page was opened, if it belongs to signing in and was not opened at the public URL.
+    pub elsewhere: Option<Elsewhere>,
+    sender: Sender,
     secret: FormSecret,
 }
 
@@ -118,6 +126,9 @@ impl Visit {
             here: here.to_owned(),
             note: t.note(note.text("note")),
             console: console.clone(),
+            accepts_gzip: accepts_gzip(&parts.headers),
+            elsewhere: None,
+            sender: sender(&parts.headers, console.public_url.as_ref()),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         })
     }
@@ -131,6 +142,9 @@ impl Visit {
             here: "/".into(),
             note: "",
             console: console.clone(),
+            accepts_gzip: accepts_gzip(&parts.headers),
+            elsewhere: None,
+            sender: Sender::Unknown,
             secret: FormSecret::of(&parts.headers, console.is_secure()),
         }
     }
@@ -156,15 +170,16 @@ impl Visit {
         self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
-    /// Reads the form of this request. A form that was made for another session of this browser can be shown again,
-    /// with what was typed; then no change is made through the API.
+    /// Reads the form of this request, which consists of lines.
     pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
+        self.form_with(&LINES, request).await
+    }
+
+    /// Reads the form of this request, which has these fields. A form that was made for another session of this browser
+    /// can be shown again, with what was typed; then no change is made through the API.
+    pub async fn form_with(&self, fields: &'static Fields, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
-        let largest = match self.user {
-            Some(_) => form::LARGEST,
-            None => form::LARGEST_OF_STRANGERS,
-        };
-        let form = Form::read(&parts, body, &self.secret, largest).await?;
+        let form = Form::read(&parts, body, &self.secret, &self.sender, fields).await?;
         if form.is_old() {
             // Those without a session have nothing to lose.
             self.user.as_ref().ok_or_else(form::stale)?;
@@ -216,6 +231,11 @@ impl Visit {
     /// A text with one place, filled.
     pub fn fill(&self, text: &str, value: impl std::fmt::Display) -> String {
         texts::fill(text, &[&value])
+    }
+
+    /// A sentence with a name in its place.
+    pub fn named<'a>(&self, text: &'a str, name: &'a str) -> Sentence<'a> {
+        Sentence { text, name }
     }
 
     /// A text for a number of things.
@@ -302,6 +322,27 @@ impl Visit {
     }
 }
 
+/// A sentence with a name, which is isolated: one that is written in the other direction does not turn the words around
+/// it.
+pub(crate) struct Sentence<'a> {
+    text: &'a str,
+    name: &'a str,
+}
+
+impl std::fmt::Display for Sentence<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (before, after) = self.text.split_once("{}").unwrap_or((self.text, ""));
+        Html.write_escaped_str(&mut *formatter, before)?;
+        formatter.write_str("<bdi>")?;
+        Html.write_escaped_str(&mut *formatter, self.name)?;
+        formatter.write_str("</bdi>")?;
+        Html.write_escaped_str(formatter, after)
+    }
+}
+
+/// It escapes its texts.
+impl askama::filters::HtmlSafe for Sentence<'_> {}
+
 /// A drawing, which says only what a word next to it also says.
 pub(crate) struct Glyph(&'static str);
 
@@ -334,6 +375,9 @@ impl std::fmt::Display for HiddenToken {
 /// It consists of hexadecimal digits.
 impl askama::filters::HtmlSafe for HiddenToken {}
 
+/// The longest text of a query string that is read, in bytes. Pages repeat such texts, also in their links.
+const MOST_OF_QUERY: usize = 1 << 10;
+
 /// The query string of a page.
 pub(crate) struct Query(Vec<(String, String)>);
 
@@ -341,10 +385,11 @@ impl Query {
     pub fn read(parts: &Parts) -> Self {
         let query = parts.uri.query().unwrap_or_default();
         let fields = form_urlencoded::parse(query.as_bytes()).take(100);
+        let fields = fields.filter(|(_, value)| value.len() <= MOST_OF_QUERY);
         Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
     }
 
-    /// A key's text; empty if it is absent.
+    /// A key's text; empty if it is absent or too long.
     pub fn text(&self, name: &str) -> &str {
         let mut fields = self.0.iter();
         let found = fields.find(|(field, _)| field == name);
@@ -391,14 +436,27 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 #[derive(Clone)]
 pub(crate) struct Passed;
 
+/// The pages on which people sign in. They work only at the public URL, because of its cookies.
+const SIGN_IN: [&str; 2] = ["/sign-in", "/register"];
+
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let is_compressed = accepts_gzip(&parts.headers);
     let method = parts.method.clone();
+    if !method.is_safe()
+        && let Some(site) = foreign_site(&parts.headers, console.public_url.as_ref())
+    {
+        return refuse_foreign(&console, &parts, &site);
+    }
+    let is_for_sign_in = method.is_safe() && SIGN_IN.contains(&parts.uri.path());
+    let elsewhere = is_for_sign_in.then(|| console.elsewhere(&parts)).flatten();
+    if let Some(mut redirect) = elsewhere.as_ref().and_then(Elsewhere::redirect) {
+        add_headers(&mut redirect);
+        return redirect;
+    }
     let (visit, mut response) = match Visit::of(&console, &parts).await {
         Ok(visit) => {
-            let visit = Arc::new(visit);
+            let visit = Arc::new(Visit { elsewhere, ..visit });
             parts.extensions.insert(Visitor(visit.clone()));
             let response = next.run(Request::from_parts(parts, body)).await;
             (visit, response)
@@ -422,11 +480,20 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
         headers.append(header::SET_COOKIE, cookie.clone());
     }
     add_headers(&mut response);
-    if is_compressed {
-        compress(response).await
+    if visit.accepts_gzip {
+        compress_for(&visit, response).await
     } else {
         response
     }
+}
+
+/// The page of a refused form of another site. It sets no cookie: the browser did not send the ones that it has.
+fn refuse_foreign(console: &Arc<Console>, parts: &Parts, site: &ForeignSite) -> Response {
+    let error = site.refuse("Another site cannot send forms to this service");
+    let error = ApiError::new(StatusCode::FORBIDDEN, error.message);
+    let mut response = explain(&Visit::unknown(console, parts), &error, &parts.method);
+    add_headers(&mut response);
+    response
 }
 
 #[derive(Template)]
@@ -477,4 +544,22 @@ fn sign_in_path(visit: &Visit, method: &Method) -> String {
     let here = if *method == Method::GET { &visit.here } else { "/" };
     let next = utf8_percent_encode(here, NON_ALPHANUMERIC);
     format!("/sign-in?next={next}&note=session-ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_a_sentence_is_isolated_and_escaped() {
+        let sentence = |name| Sentence {
+            text: "Delete “{}”?",
+            name,
+        };
+        assert_eq!(sentence("מדיה").to_string(), "Delete “<bdi>מדיה</bdi>”?");
+        assert_eq!(
+            sentence("<b>{}").to_string(),
+            "Delete “<bdi>&#60;b&#62;{}</bdi>”?"
+        );
+    }
 }

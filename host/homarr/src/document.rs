@@ -12,7 +12,7 @@ use portico_model::{Issue, PathSegment, Provider, time};
 use serde_json::{Map, Value, json};
 
 use crate::dashboard::Dashboard;
-use crate::names::{self, Keys, MOST_OF_A_NAME, USERNAME};
+use crate::names::{self, Keys, MOST_OF_A_NAME, USERNAME, Used};
 use crate::report::{Kind, Report, What, shown};
 
 /// The most characters of a description.
@@ -106,7 +106,7 @@ fn unused_name(dashboard: &Dashboard) -> String {
 pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Report) {
     let mut unique = Unique {
         keys,
-        used: HashSet::new(),
+        used: Used::new(HashSet::new()),
         new: &mut dashboard.new_names,
         report,
     };
@@ -134,7 +134,7 @@ pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Re
 
 struct Unique<'a> {
     keys: &'a Keys,
-    used: HashSet<(Kind, Option<Provider>, String)>,
+    used: Used<(Kind, Option<Provider>)>,
     /// The records that now have another name.
     new: &'a mut HashSet<(Kind, String)>,
     report: &'a mut Report,
@@ -143,7 +143,8 @@ struct Unique<'a> {
 impl Unique<'_> {
     /// Gives a record another name if its own is taken. Returns false if there is no other name.
     fn keep(&mut self, kind: Kind, provider: Option<Provider>, id: &str, name: &mut String) -> bool {
-        if self.used.insert((kind, provider, names::key(self.keys, name))) {
+        let scope = (kind, provider);
+        if self.used.take(scope, names::key(self.keys, name)) {
             return true;
         }
         let most = if kind == Kind::User {
@@ -151,12 +152,10 @@ impl Unique<'_> {
         } else {
             MOST_OF_A_NAME
         };
-        let used = &mut self.used;
-        let take = |key| used.insert((kind, provider, key));
         let new = match provider {
             // In a directory, another name is another person's.
             Some(Provider::Ldap) => None,
-            _ => names::numbered(name, most, self.keys, take),
+            _ => self.used.numbered(scope, name, most, self.keys),
         };
         let Some(new) = new else {
             let why = "another one has its name, and it cannot have another";
@@ -237,7 +236,8 @@ impl Repair {
                 } else {
                     (1, MOST_OF_A_NAME)
                 };
-                let new = fitting_name(&name, least, most);
+                let keeps = if kind == Kind::User { is_visible } else { is_plain };
+                let new = fitting_name(&name, keeps, least, most);
                 // In a directory, another name is another person's.
                 let is_of_directory =
                     kind == Kind::User && dashboard.users[index].user.provider == Provider::Ldap;
@@ -271,13 +271,19 @@ impl Repair {
                 let description = dashboard.apps[index].description.take();
                 dashboard.apps[index].description =
                     Some(fitting_description(&description.unwrap_or_default()));
-                say(What::Repaired, format!("its description {rule}: it was cut"));
+                say(
+                    What::Repaired,
+                    format!("its description {rule}: what breaks it was cut"),
+                );
             }
             (Kind::SearchEngine, "description") => {
                 let description = dashboard.search_engines[index].description.take();
                 let description = fitting_description(&description.unwrap_or_default());
                 dashboard.search_engines[index].description = Some(description);
-                say(What::Repaired, format!("its description {rule}: it was cut"));
+                say(
+                    What::Repaired,
+                    format!("its description {rule}: what breaks it was cut"),
+                );
             }
             (Kind::App, "href") => {
                 let href = dashboard.apps[index].href.take();
@@ -414,9 +420,9 @@ fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> (String, Strin
     }
 }
 
-/// The name without characters that a name may not have, cut to the longest length.
-fn fitting_name(name: &str, least: usize, most: usize) -> String {
-    let visible: String = name.chars().filter(|letter| is_visible(*letter)).collect();
+/// The name with these characters only, cut to the longest length.
+fn fitting_name(name: &str, keeps: fn(char) -> bool, least: usize, most: usize) -> String {
+    let visible: String = name.chars().filter(|letter| keeps(*letter)).collect();
     let mut name: String = visible.trim().chars().take(most).collect();
     name.truncate(name.trim_end().len());
     if !name.is_empty() && name.chars().count() < least {
@@ -428,16 +434,21 @@ fn fitting_name(name: &str, least: usize, most: usize) -> String {
 fn fitting_description(text: &str) -> String {
     let kept = text
         .chars()
-        .filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'));
+        .filter(|letter| is_plain(*letter) || matches!(letter, '\n' | '\t'));
     kept.take(MOST_OF_A_DESCRIPTION).collect()
 }
 
-/// Whether a character is visible in a name, and not a control character.
+/// Whether a character neither is a control character nor changes the direction of text.
+fn is_plain(letter: char) -> bool {
+    !letter.is_control() && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether a character is also visible, as those of a username must be.
 fn is_visible(letter: char) -> bool {
-    !letter.is_control()
+    is_plain(letter)
         && !matches!(
             letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
                 | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
         )
 }

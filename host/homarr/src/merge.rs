@@ -16,7 +16,7 @@ use portico_model::Provider;
 
 use crate::dashboard::Dashboard;
 use crate::fates::{All, Fate, Fates, Taken};
-use crate::names::{self, Keys, MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME};
+use crate::names::{self, Keys, MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME, Used};
 use crate::present::Present;
 use crate::report::{Kind, Report, What, shown};
 
@@ -256,18 +256,18 @@ impl Renaming<'_> {
         here: HashSet<(Option<Provider>, String)>,
     ) {
         let taken: Taken = std::mem::take(&mut fates.taken);
-        let mut used = here;
+        let mut used = Used::new(here);
         for record in &records {
             if fates.is_new(record.id) && !taken.contains_key(record.id) {
-                used.insert((record.provider, names::key(self.keys, record.name)));
+                used.take(record.provider, names::key(self.keys, record.name));
             }
         }
         for record in records {
             let Some(why) = taken.get(record.id) else {
                 continue;
             };
-            let take = |key| used.insert((record.provider, key));
-            let Some(new) = names::numbered(record.name, record.most, self.keys, take) else {
+            let new = used.numbered(record.provider, record.name, record.most, self.keys);
+            let Some(new) = new else {
                 fates.set(record.id, Fate::LeftOut(why));
                 continue;
             };

@@ -3,7 +3,8 @@
 //! Names are compared by their keys, which the component computes for whole lists of names. A key is computed character
 //! by character: the key of `name-2` is the key of `name` followed by `-2`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// The most numbers that are tried.
 const MOST_TRIED: usize = 100_000;
@@ -38,40 +39,82 @@ pub fn shortened(name: &str, most: usize) -> &str {
     }
 }
 
-/// A name followed by a number, whose key is free. `take` returns whether a key is free, and takes it. `None` if there
-/// is no such name.
-pub fn numbered(
-    name: &str,
-    most: usize,
-    keys: &Keys,
-    mut take: impl FnMut(String) -> bool,
-) -> Option<String> {
-    let base = shortened(name, most);
-    let key = key(keys, base);
-    let numbers = (2..MOST_TRIED).take_while(|number| number.to_string().len() < reserve(most));
-    let mut free = numbers.filter(|number| take(format!("{key}-{number}")));
-    free.next().map(|number| format!("{base}-{number}"))
+/// The keys of the names of one kind that are in use, each in a scope such as a provider.
+pub struct Used<S> {
+    keys: HashSet<(S, String)>,
+    /// The next number to try behind a name, by its key: all smaller ones are in use. Without this, each of many records
+    /// with one name would try the numbers of all before it.
+    next: HashMap<(S, String), usize>,
+}
+
+impl<S: Hash + Eq + Copy> Used<S> {
+    pub fn new(keys: HashSet<(S, String)>) -> Self {
+        let next = HashMap::new();
+        Self { keys, next }
+    }
+
+    /// Takes a key. Returns whether it was free.
+    pub fn take(&mut self, scope: S, key: String) -> bool {
+        self.keys.insert((scope, key))
+    }
+
+    /// Takes a name followed by a number, whose key is free. `None` if there is no such name.
+    pub fn numbered(&mut self, scope: S, name: &str, most: usize, keys: &Keys) -> Option<String> {
+        let base = shortened(name, most);
+        let key = key(keys, base);
+        let next = self.next.entry((scope, key.clone())).or_insert(2);
+        let end = MOST_TRIED.min(10_usize.pow(reserve(most) as u32 - 1));
+        while *next < end {
+            let number = *next;
+            *next += 1;
+            if self.keys.insert((scope, format!("{key}-{number}"))) {
+                return Some(format!("{base}-{number}"));
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
     fn a_name_keeps_its_bound_with_a_number_behind_it() {
         let keys = Keys::new();
-        let mut taken = vec!["a-2".to_owned()];
-        let mut free = |name: &str, most| {
-            numbered(name, most, &keys, |key| {
-                let is_free = !taken.contains(&key);
-                taken.push(key);
-                is_free
-            })
-        };
-        assert_eq!(free("a", 64).as_deref(), Some("a-3"));
+        let mut used = Used::new([((), "a-2".to_owned())].into());
+        assert_eq!(used.numbered((), "a", 64, &keys).as_deref(), Some("a-3"));
         let long = "ä".repeat(64);
-        assert_eq!(free(&long, 64), Some(format!("{}-2", "ä".repeat(56))));
-        assert_eq!(free("12345678", 8).as_deref(), Some("12345-2"));
-        assert_eq!(numbered("a", 8, &keys, |_| false), None);
+        let shortened = format!("{}-2", "ä".repeat(56));
+        assert_eq!(used.numbered((), &long, 64, &keys), Some(shortened));
+        assert_eq!(
+            used.numbered((), "12345678", 8, &keys).as_deref(),
+            Some("12345-2")
+        );
+    }
+
+    #[test]
+    fn numbers_end_where_the_bound_leaves_no_room() {
+        let keys = Keys::new();
+        let mut used = Used::new(HashSet::new());
+        let mut numbered = || used.numbered((), "a", 8, &keys);
+        let names: Vec<_> = std::iter::from_fn(&mut numbered).collect();
+        assert_eq!((names.len(), &names[97][..]), (98, "a-99"));
+        assert_eq!(numbered(), None);
+    }
+
+    #[test]
+    fn many_records_with_one_name_do_not_try_the_same_numbers_again() {
+        let keys = Keys::new();
+        let mut used = Used::new(HashSet::new());
+        let started = Instant::now();
+        for number in 2..50_000 {
+            let name = used.numbered((), "  a \t", 64, &keys);
+            assert_eq!(name, Some(format!("a-{number}")));
+        }
+        // With a search from 2 on for each, it takes many minutes.
+        assert!(started.elapsed() < Duration::from_secs(60));
     }
 }

@@ -35,6 +35,8 @@ pub enum What {
     LeftOut,
     /// A record has the name of a record that is already in Portico.
     Collided,
+    /// A part of a record is imported though it breaks a rule of new ones.
+    Kept,
 }
 
 /// One thing that is not imported as it was.
@@ -117,7 +119,7 @@ impl Report {
             What::Repaired => count.repaired += 1,
             What::Lost => count.lost += 1,
             What::Collided => count.collided += 1,
-            What::LeftOut => {}
+            What::LeftOut | What::Kept => {}
         }
         self.notes.push(Note {
             kind,
@@ -170,6 +172,7 @@ impl Report {
                 What::Lost => "without",
                 What::LeftOut => "left out",
                 What::Collided => "collided",
+                What::Kept => "kept",
             };
             let subject = match (note.kind, note.name.is_empty()) {
                 (Kind::Other, _) => String::new(),

@@ -64,7 +64,7 @@ fn warn_once(peer: IpAddr, headers: &HeaderMap) {
     }
 }
 
-/// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
+/// The proxies whose `X-Forwarded-…` and `X-Request-Id` are believed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 

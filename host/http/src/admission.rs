@@ -13,9 +13,14 @@ use axum::{
     response::Response,
 };
 use portico_model::error::{Code, Error};
-use portico_service::{accounts::ExistingUsers, service::report, shape::quote, site::is_same_origin};
+use portico_service::{
+    accounts::ExistingUsers,
+    service::report,
+    shape::quote,
+    site::{PublicUrl, foreign_site_by_either},
+};
 
-use crate::{error, request::RequestId, settings::PublicUrl, state::Http};
+use crate::{error, request::RequestId, state::Http};
 
 /// The refusal of a request; `None` if it may continue.
 pub(crate) async fn refusal(
@@ -58,6 +63,21 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
     Err(Error::new(Code::BadRequest, message))
 }
 
+/// Refuses a body that a proxy may have read differently: in any transfer coding but exactly one `chunked`.
+pub(crate) fn check_transfer(headers: &HeaderMap) -> Result<(), Error> {
+    let fields = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let mut codings = fields.flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
+    let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
+    match (codings.next(), codings.next()) {
+        (None, _) => Ok(()),
+        (Some(coding), None) if is_chunked(coding) => Ok(()),
+        _ => {
+            let message = "The header Transfer-Encoding must be chunked, once, and nothing else";
+            Err(Error::new(Code::BadRequest, message))
+        }
+    }
+}
+
 fn check_encoding(headers: &HeaderMap) -> Result<(), Error> {
     let mut fields = headers.get_all(header::CONTENT_ENCODING).iter();
     let is_plain = |field: &HeaderValue| {
@@ -85,10 +105,11 @@ fn is_from_browser(headers: &HeaderMap) -> bool {
 fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(), Error> {
     const SETTING: &str = "public-url (--public-url, PORTICO_PUBLIC_URL)";
     let refuse = |message: String| Err(Error::new(Code::Forbidden, message));
-    if !is_same_origin(headers) {
+    if let Some(foreign) = foreign_site_by_either(headers, public_url) {
+        let why = foreign.why().map_or_else(String::new, |why| format!(". {why}"));
         return refuse(format!(
             "There is no user yet, and until there is one a browser is answered only what this service's own \
-             pages ask for. Open the service itself, at an IP address, localhost or the host of {SETTING}"
+             pages ask for. Open the service itself, at an IP address, localhost or the host of {SETTING}{why}"
         ));
     }
     let mut hosts = headers.get_all(header::HOST).iter();
@@ -116,11 +137,14 @@ fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
     if host.contains('@') {
         return false;
     }
-    let name = authority.host().to_ascii_lowercase();
+    let name = authority.host();
+    is_unclaimable(name) || public_url.is_some_and(|url| url.host().eq_ignore_ascii_case(name))
+}
+
+/// Whether a name is an IP address or `localhost`, which nobody can make resolve to another address.
+pub(crate) fn is_unclaimable(name: &str) -> bool {
     let address = name.trim_start_matches('[').trim_end_matches(']');
-    address.parse::<IpAddr>().is_ok()
-        || name == "localhost"
-        || public_url.is_some_and(|url| url.host() == name)
+    address.parse::<IpAddr>().is_ok() || name.eq_ignore_ascii_case("localhost")
 }
 
 /// Whether there is any user. The last administrator cannot be removed, so once we have seen one, storage is not asked
@@ -160,6 +184,28 @@ mod tests {
             assert_eq!(is_own_host(host, Some(&url)), is_own, "{host:?}");
         }
         assert!(!is_own_host("portico.example", None));
+    }
+
+    #[test]
+    fn only_the_transfer_coding_chunked_is_accepted_and_once() {
+        for (fields, is_plain) in [
+            (&[][..], true),
+            (&["chunked"], true),
+            (&["Chunked "], true),
+            (&["chunked, chunked"], false),
+            (&["chunked", "chunked"], false),
+            (&["gzip, chunked"], false),
+            (&["identity"], false),
+            (&["identity, chunked"], false),
+            (&[", chunked"], false),
+            (&[""], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for field in fields {
+                headers.append(header::TRANSFER_ENCODING, field.parse().unwrap());
+            }
+            assert_eq!(check_transfer(&headers).is_ok(), is_plain, "{fields:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use portico_model::error::Error;
 use portico_service::{
     service::report,
     sign_in::{self, SignInAttempt, SignInSettings},
+    site::foreign_site,
 };
 
 use super::{
@@ -26,6 +27,10 @@ pub(super) async fn sign_in(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
+    // Another site could otherwise make its visitor use an account of its choice.
+    if let Some(site) = foreign_site(&parts.headers, http.settings.public_url.as_ref()) {
+        return error::rest(site.refuse("Another site cannot sign a user in"), None);
+    }
     let attempt = SignInAttempt::new(&http.service, client_address(&http, &parts), &id.0);
     let result = try_sign_in(&http, &id, &parts, body, &attempt).await;
     attempt.end(&result);
@@ -39,7 +44,7 @@ async fn try_sign_in(
     body: Body,
     attempt: &SignInAttempt<'_>,
 ) -> Result<Response, Error> {
-    let input = read_json(http, &parts.headers, body, InputLimit::small(&http.limits)).await;
+    let input = read_json(http, parts, body, InputLimit::small(&http.limits)).await;
     let credentials = attempt.credentials(input)?;
     let sender = identify(http, parts, id).await?;
     let settings = SignInSettings {

@@ -159,7 +159,7 @@ impl hyper::body::Body for InParts {
 #[derive(Clone)]
 pub(crate) struct Sender {
     peer: IpAddr,
-    known: Arc<OnceLock<Owner>>,
+    known: Arc<OnceLock<(Owner, IpAddr)>>,
 }
 
 impl Sender {
@@ -170,15 +170,18 @@ impl Sender {
 
     /// Notes who it is: a user, or else an address.
     pub fn identify(&self, user: Option<&str>, address: Option<IpAddr>) {
-        self.known
-            .get_or_init(|| owner(user, address.unwrap_or(self.peer)));
+        let address = address.unwrap_or(self.peer);
+        self.known.get_or_init(|| (owner(user, address), address));
+    }
+
+    /// Its address: what a trusted proxy says, as soon as that is known.
+    pub fn address(&self) -> IpAddr {
+        self.known.get().map_or(self.peer, |(_, address)| *address)
     }
 
     fn owner(&self) -> Owner {
-        self.known
-            .get()
-            .copied()
-            .unwrap_or_else(|| owner(None, self.peer))
+        let known = self.known.get().map(|(owner, _)| *owner);
+        known.unwrap_or_else(|| owner(None, self.peer))
     }
 }
 

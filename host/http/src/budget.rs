@@ -9,6 +9,8 @@
 //! - A transfer whose client is behind the minimum rate by the grace period is cut. Only time in which something waits
 //!   for the client counts.
 //! - While the host stops, a client that does nothing for [`STOP_PATIENCE`] is cut.
+//! - A client that sends no more gets the answer to what it has sent. It may also be gone, which shows only when the host
+//!   writes. So if nothing is written for [`END_PATIENCE`], it is cut, and the work for it ends.
 //! - A transfer that is cut stops counting immediately. Its bytes are dropped as soon as its task has noticed.
 
 use std::{
@@ -31,6 +33,9 @@ pub(crate) const FREE: usize = 16 << 10;
 /// While the host stops, it disconnects a client that for this long reads nothing, or sends nothing more of its
 /// request.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the host works for a client that has ended its side of the connection, while it writes nothing.
+const END_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The interval at which we look for clients that are too slow.
 const LOOK: Duration = Duration::from_millis(250);
@@ -73,6 +78,8 @@ struct State {
     grace: Duration,
     /// The number of [`Work`]s.
     works: usize,
+    /// When the client ended its side of the connection.
+    ended: Option<Instant>,
     /// Dropped when the transfer is cut.
     _cut: oneshot::Sender<Infallible>,
 }
@@ -129,6 +136,7 @@ impl Budget {
             waits_since: None,
             grace: self.least_rate.grace,
             works: 0,
+            ended: None,
             _cut: sender,
         };
         transfers.open.insert(id, state);
@@ -147,17 +155,23 @@ impl Budget {
 
     fn cut_slow(&self, now: Instant) {
         let stops = *self.stop.borrow();
-        let is_slow =
-            |state: &State| state.is_behind(now) || stops.is_some_and(|stops| state.is_silent(stops, now));
+        let reason = |state: &State| {
+            if state.is_behind(now) || stops.is_some_and(|stops| state.is_silent(stops, now)) {
+                Some("a client that is too slow is disconnected")
+            } else if state.is_gone(stops, now) {
+                Some("a client that has ended its side, and may be gone, is disconnected")
+            } else {
+                None
+            }
+        };
         let mut transfers = self.transfers();
         let slow: Vec<_> = transfers
             .open
             .iter()
-            .filter(|(_, state)| is_slow(state))
-            .map(|(id, _)| *id)
+            .filter_map(|(id, state)| Some((*id, reason(state)?)))
             .collect();
-        for id in slow {
-            debug!("a client that is too slow is disconnected");
+        for (id, reason) in slow {
+            debug!("{reason}");
             transfers.close(id);
         }
     }
@@ -234,6 +248,18 @@ impl State {
         let since = self.waits_since.or(idle_since);
         since.is_some_and(|since| now >= since.max(stops) + STOP_PATIENCE)
     }
+
+    /// Whether the client has ended its side, and nothing was written to it for so long that it may not be there.
+    fn is_gone(&self, stops: Option<Instant>, now: Instant) -> bool {
+        let Some(ended) = self.ended.filter(|_| self.waits_since.is_none()) else {
+            return false;
+        };
+        let since = ended.max(self.moved);
+        match stops {
+            Some(stops) => now >= since.max(stops) + STOP_PATIENCE,
+            None => now >= since + END_PATIENCE,
+        }
+    }
 }
 
 impl Transfer {
@@ -283,6 +309,11 @@ impl Transfer {
     pub fn begin_work(self: &Arc<Self>) -> Work {
         self.change(|state| state.works += 1);
         Work(self.clone())
+    }
+
+    /// The client has ended its side of the connection.
+    pub fn end(&self) {
+        self.change(|state| state.ended = Some(Instant::now()));
     }
 
     pub fn is_cut(&self) -> bool {
@@ -360,6 +391,7 @@ pub(crate) mod tests {
             for state in self.transfers().open.values_mut() {
                 state.moved -= time;
                 state.waits_since = state.waits_since.map(|since| since - time);
+                state.ended = state.ended.map(|ended| ended - time);
             }
             self.cut_slow(Instant::now());
         }
@@ -522,5 +554,22 @@ pub(crate) mod tests {
             are_cut([works, reads_not, asks_nothing, reads]),
             [false, true, true, false]
         );
+    }
+
+    #[tokio::test]
+    async fn a_client_that_sends_no_more_is_worked_for_as_long_as_it_may_still_be_there() {
+        let budget = budget(1 << 20);
+        let [waits, reads, is_there] = [(); 3].map(|()| budget.open(Owner::default()));
+        let [waits, reads, is_there] = [&waits, &reads, &is_there].map(|(transfer, _)| transfer);
+        let _works = [waits, reads, is_there].map(|transfer| transfer.begin_work());
+        waits.end();
+        reads.end();
+        budget.pass(Duration::from_secs(9));
+        reads.advance(1);
+        budget.pass(Duration::from_secs(1));
+        assert_eq!(are_cut([waits, reads, is_there]), [true, false, false]);
+        budget.stop();
+        budget.pass(Duration::from_secs(2));
+        assert_eq!(are_cut([waits, reads, is_there]), [true, true, false]);
     }
 }

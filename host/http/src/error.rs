@@ -41,7 +41,7 @@ pub(crate) fn at(path: &str, error: Error) -> Response {
 }
 
 /// An error as procedure calls carry it: `{message, code, data, issues?}`, with a number as the code.
-pub(crate) fn rpc(error: &Error, procedure: Option<&str>) -> Value {
+pub fn rpc(error: &Error, procedure: Option<&str>) -> Value {
     let error_code = error.code.rpc_code();
     let mut body = json!({ "message": error.message, "code": error_code, "data": data(error, procedure) });
     add_issues(&mut body, error);

@@ -21,6 +21,7 @@ mod in_process;
 mod linger;
 mod middleware;
 pub mod openapi;
+mod place;
 mod providers;
 mod request;
 mod rest;
@@ -44,17 +45,19 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 
 pub use self::{
     address::TrustedProxies,
+    error::rpc as rpc_error,
     in_process::InProcess,
-    request::{RequestId, read_body},
+    place::Elsewhere,
+    request::{RequestId, compute, read_body, read_json_bytes, read_json_text},
     server::{Site, serve},
-    settings::{HttpLimits, HttpSettings, PublicUrl},
+    settings::{HttpLimits, HttpSettings},
 };
 use self::{
     fallback::{only_get, only_post, unknown_path},
     middleware::{Around, around},
     state::Http,
 };
-pub use portico_service::sessions::SessionTimes;
+pub use portico_service::{sessions::SessionTimes, site::PublicUrl};
 
 /// Everything under `/api`.
 pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
@@ -103,6 +106,14 @@ where
     router.layer(from_fn_with_state(state, around))
 }
 
+/// What a host serves while it waits for its database: it is alive, not ready, and everything else gets 503.
+pub fn waiting_router(limits: &HttpLimits) -> Router {
+    let router = Router::new()
+        .route("/api/health/live", get(health::live).fallback(only_get))
+        .fallback(health::waiting);
+    surround(router, limits, &TrustedProxies::default())
+}
+
 fn procedures(http: &Http) -> Router<Arc<Http>> {
     let router = Router::new()
         .route("/api/trpc", any(trpc::handle))
@@ -120,15 +131,16 @@ pub fn counted_body(extensions: &Extensions, text: String) -> Body {
     bodies::hold(extensions.get(), text.into_bytes()).into()
 }
 
-/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a new
-/// one), a bounded head, the log, security headers, and a response even if a handler panics. Large answers of known
-/// length are counted like those of [`router`] ([`HttpLimits::unsent`]).
-pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
+/// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`]; one that the
+/// request brings only if it comes from one of these proxies), a bounded head, the log, security headers, and a response
+/// even if a handler panics. Large answers of known length are counted like those of [`router`] ([`HttpLimits::unsent`]).
+pub fn surround<S>(router: Router<S>, limits: &HttpLimits, proxies: &TrustedProxies) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
     let state = Around {
         head: limits.head,
+        proxies: Arc::new(proxies.clone()),
         http: None,
     };
     router.layer(from_fn_with_state(state, around))

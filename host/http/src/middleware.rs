@@ -13,7 +13,9 @@ use portico_model::error::{Code, Error};
 use portico_service::{request_id::new_request_id, service::report};
 use tracing::{debug, warn};
 
-use crate::{admission, bodies, budget::Transfer, error, request::RequestId, state::Http};
+use crate::{
+    address::TrustedProxies, admission, bodies, budget::Transfer, error, request::RequestId, state::Http,
+};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -39,8 +41,9 @@ static UNLESS_SET: [(HeaderName, HeaderValue); 3] = [
 pub(crate) struct Around {
     /// The largest head, in bytes.
     pub head: usize,
-    /// Settings for the checks before routing, and for the proxies whose request ids are accepted. With `None`, no
-    /// request is refused, and no client's id is accepted.
+    /// The proxies whose request ids are accepted.
+    pub proxies: Arc<TrustedProxies>,
+    /// Settings for the checks before routing. With `None`, no request is refused.
     pub http: Option<Arc<Http>>,
 }
 
@@ -48,6 +51,7 @@ impl Around {
     pub fn of(http: &Arc<Http>) -> Self {
         Self {
             head: http.limits.head,
+            proxies: Arc::new(http.settings.trusted_proxies.clone()),
             http: Some(http.clone()),
         }
     }
@@ -56,12 +60,17 @@ impl Around {
 /// The middleware.
 pub(crate) async fn around(State(around): State<Around>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let Around { head: largest, http } = around;
+    let Around {
+        head: largest,
+        proxies,
+        http,
+    } = around;
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let is_trusted = http
-        .as_ref()
-        .is_some_and(|http| http.settings.trusted_proxies.include(peer));
-    let id = RequestId(request_id(request.headers(), is_trusted));
+    let is_trusted = proxies.include(peer);
+    // A page calls the API in process, on behalf of its request: that has one id and one line in the log.
+    let outer = request.extensions().get::<RequestId>().cloned();
+    let is_inner = outer.is_some();
+    let id = outer.unwrap_or_else(|| RequestId(request_id(request.headers(), is_trusted)));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
     // Handlers of the API count their own answers.
@@ -90,6 +99,28 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
         let (parts, body) = response.into_parts();
         response = Response::from_parts(parts, bodies::hold_body(&transfer, body).await);
     }
+    add_headers(&mut response, &id);
+    if is_inner {
+        return response;
+    }
+    // Not 128 bits, which the log in JSON would have as text.
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros() as u64);
+    if status >= 500 {
+        warn!(request = &*id.0, %method, path, status, micros, "answered");
+    } else {
+        debug!(request = &*id.0, %method, path, status, micros, "answered");
+    }
+    response
+}
+
+/// The refusal of a request before any router has it.
+pub(crate) fn refuse(path: &str, error: Error) -> Response {
+    let mut response = error::at(path, error);
+    add_headers(&mut response, &RequestId(new_request_id().into()));
+    response
+}
+
+fn add_headers(response: &mut Response, id: &RequestId) {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&id.0) {
         headers.insert(REQUEST_ID, id);
@@ -100,14 +131,6 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
     for (name, value) in &UNLESS_SET {
         headers.entry(name).or_insert_with(|| value.clone());
     }
-
-    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
-    if status >= 500 {
-        warn!(request = &*id.0, %method, path, status, micros, "answered");
-    } else {
-        debug!(request = &*id.0, %method, path, status, micros, "answered");
-    }
-    response
 }
 
 /// The size of request line and headers, in bytes.

@@ -27,6 +27,7 @@ use super::{
     auth,
     error::json_response,
     fallback::wrong_method,
+    place::Elsewhere,
     request::{RequestId, client_address, identify, query_pairs},
     session,
     state::Shared,
@@ -120,6 +121,11 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
     let (oidc, service) = (on(http)?, &http.service);
     check_opened(parts)?;
     check_not_framed(parts)?;
+    let settings = &http.settings;
+    let elsewhere = Elsewhere::of(parts, settings.public_url.as_ref(), &settings.trusted_proxies);
+    if let Some(redirect) = elsewhere.and_then(|elsewhere| elsewhere.redirect()) {
+        return Ok(redirect);
+    }
     let query = Query::read(parts)?;
     let return_to = query.get("returnTo").map_or("/", String::as_str);
     check_path(return_to).map_err(|rule| Error::invalid_field("returnTo", rule))?;

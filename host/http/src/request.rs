@@ -10,10 +10,11 @@ use axum::{
     BoxError,
     body::Body,
     extract::ConnectInfo,
-    http::{HeaderMap, header, request::Parts},
+    http::{Extensions, HeaderMap, header, request::Parts},
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use portico_model::{
     Timestamp,
     error::{Code, Error},
@@ -22,11 +23,11 @@ use portico_service::{
     identity::{self, Identity, UsedCredential},
     imported_keys, json,
     procedures::{self, Procedure},
-    service::report,
+    service::{self, report},
     sessions,
 };
 use serde_json::Value;
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::time::timeout;
 use tracing::debug;
 
 use crate::{
@@ -94,7 +95,8 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
             imported_keys::authenticate(resources, sent, headers, &context, address, now).await
         }
     };
-    let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
+    let (identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
+    let mut identity = identity.at_public_url(headers, http.settings.public_url.as_ref());
     // A dashboard that embeds Portico may know the address better than its router does.
     identity.address = identity.address.or_else(|| client_address(http, parts));
     if let Some(sender) = parts.extensions.get::<Sender>() {
@@ -155,11 +157,23 @@ pub(crate) fn is_json(content_type: &str) -> bool {
 /// Reads a body of JSON; `None` if it is empty.
 pub(crate) async fn read_json(
     http: &Shared,
-    headers: &HeaderMap,
+    Parts {
+        headers, extensions, ..
+    }: &Parts,
     body: Body,
     limit: InputLimit,
 ) -> Result<Option<Value>, Error> {
     let bytes = read_body(body, limit.bytes, http.limits.receive_time).await?;
+    parse_typed(headers, extensions, bytes, limit).await
+}
+
+/// Parses a body of JSON whose content type says so; `None` if it is empty.
+async fn parse_typed(
+    headers: &HeaderMap,
+    extensions: &Extensions,
+    bytes: Bytes,
+    limit: InputLimit,
+) -> Result<Option<Value>, Error> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -167,7 +181,7 @@ pub(crate) async fn read_json(
         .get(header::CONTENT_TYPE)
         .map(|value| value.to_str().unwrap_or_default());
     match content_type {
-        Some(content_type) if is_json(content_type) => parse_body(bytes, limit).await.map(Some),
+        Some(content_type) if is_json(content_type) => parse_body(extensions, bytes, limit).await.map(Some),
         Some(_) => Err(unsupported("The body's content type must be application/json")),
         None => Err(unsupported(
             "The body needs the header content-type: application/json",
@@ -175,18 +189,36 @@ pub(crate) async fn read_json(
     }
 }
 
+/// Reads a body of JSON that has arrived; `None` if it is empty. For layers in front of the router, so that they read
+/// JSON as the router does. Headers and extensions are those of the request.
+pub async fn read_json_bytes(
+    headers: &HeaderMap,
+    extensions: &Extensions,
+    bytes: Bytes,
+) -> Result<Option<Value>, Error> {
+    let limit = InputLimit {
+        bytes: bytes.len(),
+        values: procedures::MOST_VALUES,
+    };
+    parse_typed(headers, extensions, bytes, limit).await
+}
+
 /// The seconds after which a body that arrived too slowly may be sent again.
 const RETRY_BODY: u64 = 10;
 
-/// Reads a body of at most this many bytes, which may take this long.
+/// Reads a body of at most this many bytes, which may take this long. Reads nothing of one that says that it is larger.
 pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<Bytes, Error> {
     let too_slow = |message| Err(Error::new(Code::Timeout, message).retry_after(RETRY_BODY));
+    let too_large = || {
+        let message = format!("The body is larger than {limit} bytes");
+        Err(Error::new(Code::PayloadTooLarge, message))
+    };
+    if body.size_hint().lower() > limit as u64 {
+        return too_large();
+    }
     match timeout(longest, join_frames(Limited::new(body, limit))).await {
         Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
-            Code::PayloadTooLarge,
-            format!("The body is larger than {limit} bytes"),
-        )),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
         Ok(Err(error)) if was_cut(&*error) => too_slow("The body arrived too slowly; try again in a moment"),
         Ok(Err(_)) => Err(Error::new(Code::BadRequest, "The body ended before it was whole")),
         Err(_) => too_slow("The body took too long to arrive"),
@@ -210,15 +242,37 @@ fn was_cut(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// A body of this many bytes or more is parsed on a thread that serves no requests.
-const LONG_TO_PARSE: usize = 256 << 10;
+const LONG_TO_PARSE: usize = 64 << 10;
 
-/// Parses a body of JSON.
-pub(crate) async fn parse_body(bytes: Bytes, limit: InputLimit) -> Result<Value, Error> {
+/// Parses a body of JSON, from the sender of the request with these extensions.
+pub(crate) async fn parse_body(
+    extensions: &Extensions,
+    bytes: Bytes,
+    limit: InputLimit,
+) -> Result<Value, Error> {
     if bytes.len() < LONG_TO_PARSE {
         return parse_json(&bytes, limit);
     }
-    let parsed = spawn_blocking(move || parse_json(&bytes, limit)).await;
-    parsed.map_err(Error::internal)?
+    compute(extensions, move || parse_json(&bytes, limit)).await?
+}
+
+/// Computes something whose time grows with a request or a page, and which waits for nothing, on a thread that serves
+/// no requests. The extensions are those of the request. Addresses take turns; after ten seconds it is refused with 503.
+pub async fn compute<T: Send + 'static>(
+    extensions: &Extensions,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let address = extensions.get::<Sender>().map(Sender::address);
+    service::compute(address, work).await
+}
+
+/// Parses the text of an input, as the router does.
+pub fn read_json_text(text: &[u8]) -> Result<Value, Error> {
+    let limit = InputLimit {
+        bytes: text.len(),
+        values: procedures::MOST_VALUES,
+    };
+    parse_json(text, limit)
 }
 
 /// Parses JSON. Errors name the position, and quote nothing from the text.
@@ -277,5 +331,49 @@ pub(crate) fn decode(text: &str) -> Result<String, Error> {
     match decoded {
         Ok(decoded) if !broken => Ok(decoded.into_owned()),
         _ => Err(Error::new(Code::BadRequest, "Invalid URL-encoding")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        pin::Pin,
+        task::{Context, Poll},
+    };
+
+    use hyper::body::{Frame, SizeHint};
+
+    use super::*;
+
+    /// A body that must not be read.
+    struct Unread(SizeHint);
+
+    impl hyper::body::Body for Unread {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            panic!("it is read");
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            self.0
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_of_a_body_that_says_that_it_is_too_large() {
+        let body = |bytes| Body::new(Unread(SizeHint::with_exact(bytes)));
+        let refused = read_body(body(11), 10, Duration::from_secs(60)).await;
+        assert_eq!(refused.unwrap_err().code, Code::PayloadTooLarge);
+        let chunks = futures_util::stream::iter([Ok::<_, Infallible>("123456"), Ok("78901")]);
+        let refused = read_body(Body::from_stream(chunks), 10, Duration::from_secs(60)).await;
+        assert_eq!(refused.unwrap_err().code, Code::PayloadTooLarge);
+        let read = read_body(Body::from("1234567890"), 10, Duration::from_secs(60)).await;
+        assert_eq!(&read.unwrap()[..], b"1234567890");
     }
 }

@@ -116,7 +116,7 @@ async fn call(
         Ok(None)
     } else {
         let limit = InputLimit::of(&http.limits, [&**procedure]);
-        read_json(http, &parts.headers, body, limit).await
+        read_json(http, &parts, body, limit).await
     };
     match (&mut input, parameters) {
         (Ok(input), Ok(parameters)) => put_parameters(input, parameters),

@@ -1,12 +1,12 @@
 //! The operator's settings of HTTP.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::time::Duration;
 
-use axum::http::{Uri, uri::Scheme};
 use portico_service::{
     external::Providers,
     identity::{PLAIN_COOKIE, SECURE_COOKIE},
     sessions::SessionTimes,
+    site::PublicUrl,
 };
 
 use crate::address::TrustedProxies;
@@ -37,8 +37,10 @@ pub struct HttpLimits {
     /// The bodies of all requests that are being received, in bytes. Beyond it, [`serve`](crate::serve) takes the user
     /// or address whose bodies hold the most, and refuses the body that moved least recently.
     pub incoming: usize,
-    /// How long the calls in progress may still take when the host stops.
+    /// How long the host serves on after it was told to stop, not ready, so that proxies turn to other hosts.
     pub drain_time: Duration,
+    /// How long calls may take after the host was told to stop, `drain_time` included.
+    pub stop_time: Duration,
     /// Concurrent connections; more wait to be accepted.
     pub connections: usize,
 }
@@ -56,7 +58,8 @@ impl Default for HttpLimits {
             write_rate: 1 << 10,
             unsent: 64 << 20,
             incoming: 64 << 20,
-            drain_time: Duration::from_secs(30),
+            drain_time: Duration::ZERO,
+            stop_time: Duration::from_secs(7),
             connections: 10_000,
         }
     }
@@ -69,10 +72,11 @@ pub struct HttpSettings {
     pub limits: HttpLimits,
     /// How long sessions last.
     pub sessions: SessionTimes,
-    /// Where people reach the service. With `https`, the session cookie is for TLS only. Until the first user exists,
-    /// browsers are served only at this host, at `localhost` and at IP addresses.
+    /// Where people reach the service. With `https`, the session cookie is for TLS only. Pages of this origin count as
+    /// the service's own. Until the first user exists, browsers are served only at this host, at `localhost` and at IP
+    /// addresses.
     pub public_url: Option<PublicUrl>,
-    /// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
+    /// The proxies whose `X-Forwarded-…` and `X-Request-Id` are believed.
     pub trusted_proxies: TrustedProxies,
     /// External identity providers.
     pub providers: Providers,
@@ -90,91 +94,6 @@ impl HttpSettings {
             SECURE_COOKIE
         } else {
             PLAIN_COOKIE
-        }
-    }
-}
-
-/// Where people reach the service: scheme, host and port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PublicUrl {
-    origin: String,
-    host: String,
-    is_secure: bool,
-}
-
-impl PublicUrl {
-    /// Whether it is reached over TLS.
-    pub fn is_secure(&self) -> bool {
-        self.is_secure
-    }
-
-    /// The host, in lower case and without a port.
-    pub(crate) fn host(&self) -> &str {
-        &self.host
-    }
-}
-
-impl fmt::Display for PublicUrl {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.origin)
-    }
-}
-
-impl FromStr for PublicUrl {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || format!("{text:?} must be like https://portico.example, without a path");
-        let uri: Uri = text.parse().map_err(|_| expected())?;
-        let scheme = uri
-            .scheme()
-            .filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme));
-        let authority = uri.authority().filter(|authority| {
-            !authority.as_str().contains('@') && !authority.host().is_empty() && !text.contains('#')
-        });
-        match (scheme, authority, uri.path_and_query().map(|path| path.as_str())) {
-            (Some(scheme), Some(authority), None | Some("/")) => Ok(Self {
-                origin: format!("{scheme}://{authority}").to_ascii_lowercase(),
-                host: authority.host().to_ascii_lowercase(),
-                is_secure: *scheme == Scheme::HTTPS,
-            }),
-            _ => Err(expected()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_public_url_is_scheme_host_and_port() {
-        for (text, origin, is_secure) in [
-            ("https://portico.example", "https://portico.example", true),
-            (
-                "HTTPS://Portico.Example:8443/",
-                "https://portico.example:8443",
-                true,
-            ),
-            ("http://[::1]:7575", "http://[::1]:7575", false),
-        ] {
-            let url: PublicUrl = text.parse().unwrap();
-            assert_eq!((url.to_string().as_str(), url.is_secure()), (origin, is_secure));
-            assert!(origin.contains(url.host()) && !url.host().contains("8443"));
-        }
-        for text in [
-            "",
-            "portico.example",
-            "//portico.example",
-            "ftp://portico.example",
-            "https://",
-            "https://me@portico.example",
-            "https://portico.example/path",
-            "https://portico.example?query",
-            "https://portico.example/#fragment",
-            "https://portico example",
-        ] {
-            assert!(text.parse::<PublicUrl>().is_err(), "{text}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The socket of a connection: it tells the budget when the client does not read, and lingers when it is shut down.
+//! The socket of a connection: it tells the budget when the client does not read, or has ended its side, and lingers when
+//! it is shut down.
 //!
 //! The kernel shows what a client reads in steps of up to about [`UNSENT`] bytes, so a client that reads at the minimum
 //! rate seems to read nothing for the duration of a step. The grace period is longer by that time.
@@ -57,6 +58,8 @@ pub(crate) struct Socket {
     transfer: Arc<Transfer>,
     /// Whether it accepts nothing at the moment.
     is_blocked: bool,
+    /// Whether the client has ended its side.
+    has_ended: bool,
 }
 
 impl Socket {
@@ -66,17 +69,35 @@ impl Socket {
             linger: Linger::default(),
             transfer,
             is_blocked: false,
+            has_ended: false,
         }
     }
 
     /// Notes what the socket accepted. The budget is told only about sockets that block, because most never do.
     fn note(&mut self, wrote: &Poll<io::Result<usize>>) {
         match wrote {
-            Poll::Ready(Ok(bytes)) if self.is_blocked => self.transfer.advance(*bytes),
+            Poll::Ready(Ok(bytes)) if self.is_blocked || self.has_ended => self.transfer.advance(*bytes),
             Poll::Pending if !self.is_blocked => self.transfer.wait(),
             _ => {}
         }
         self.is_blocked = wrote.is_pending();
+    }
+
+    /// Looks whether the client has ended its side, which hyper does not do while the answer is made. The task is woken
+    /// when it does so. Fails if the client is gone for sure. The end is not seen behind another request that waits to
+    /// be read.
+    fn look_for_end(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        if self.has_ended {
+            return Ok(());
+        }
+        let mut byte = [0];
+        if let Poll::Ready(peeked) = self.stream.poll_peek(context, &mut ReadBuf::new(&mut byte))
+            && peeked? == 0
+        {
+            self.has_ended = true;
+            self.transfer.end();
+        }
+        Ok(())
     }
 }
 
@@ -125,6 +146,8 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // hyper flushes each time that it has nothing more to do.
+        self.look_for_end(context)?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -185,10 +185,7 @@ impl Network {
     fn reason(&self, error: Error) -> IconError {
         match error {
             Error::BodyExceedsLimit(_) => self.too_large(),
-            Error::Timeout(_) => IconError::new(format!(
-                "it took longer than {} seconds",
-                self.limits.time.as_secs()
-            )),
+            Error::Timeout(_) => IconError::TimedOut(self.limits.time),
             Error::HostNotFound => IconError::new("the name of its host is not known"),
             Error::Other(error) => match error.downcast::<IconError>() {
                 Ok(refusal) => *refusal,

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - There is one fetch at a time for a URL, and at most [`MOST_AT_ONCE`] in total; at most [`MOST_WAITING`] wait or
-//!   run.
+//!   run. Each host gets a few of them, and none for a while after it did not answer (`hosts.rs`).
 //! - A fetch continues after its callers have given up, so that the next caller finds the picture.
 //! - A failure is remembered for [`FAILURE_LASTS`]. No more than [`MOST_FAILURES`] are remembered.
 //! - A picture that cannot be stored is served all the same.
@@ -33,6 +33,7 @@ use crate::{
     error::IconError,
     fetch::{Fetch, Network},
     folder::{Bounds, Folder, Name},
+    hosts::{Ended, Hosts},
     picture::Picture,
     place::{self, Place},
 };
@@ -79,7 +80,7 @@ pub struct IconFiles {
     folder: Folder,
     network: Box<dyn Fetch>,
     clock: Arc<dyn Clock>,
-    slots: Arc<Semaphore>,
+    slots: Semaphore,
     reads: Semaphore,
     known: Mutex<Known>,
 }
@@ -89,6 +90,7 @@ struct Known {
     fetching: HashMap<Name, Fetching>,
     /// With the time until which they are remembered.
     failed: HashMap<Name, (IconError, Timestamp)>,
+    hosts: Hosts,
 }
 
 impl IconFiles {
@@ -107,7 +109,7 @@ impl IconFiles {
             folder: Folder::new(folder, bounds),
             network: Box::new(network),
             clock: settings.clock,
-            slots: Arc::new(Semaphore::new(MOST_AT_ONCE)),
+            slots: Semaphore::new(MOST_AT_ONCE),
             reads: Semaphore::new(MOST_READS),
             known: Mutex::default(),
         })
@@ -174,33 +176,42 @@ impl IconFiles {
         if known.fetching.len() >= MOST_WAITING {
             return Err(IconError::Busy);
         }
+        let slots = known.hosts.begin(&url, now)?;
         known.failed.remove(&name);
         let (sender, receiver) = watch::channel(None);
         known.fetching.insert(name.clone(), receiver.clone());
         drop(known);
-        tokio::spawn(self.clone().fetch(name, url, sender));
+        let files = self.clone();
+        tokio::spawn(async move {
+            // The semaphores are never closed.
+            let of_host = slots.acquire().await;
+            let fetched = files.clone().fetch(&name, &url).await;
+            drop(of_host);
+            files.end(&name, &url, &fetched);
+            sender.send_replace(Some(fetched));
+        });
         Ok(receiver)
     }
 
-    async fn fetch(self: Arc<Self>, name: Name, url: Url, outcome: watch::Sender<Option<Outcome>>) {
-        // The semaphore is never closed.
-        let permit = self.slots.clone().acquire_owned().await;
+    /// Fetches a picture whose host has a slot for it.
+    async fn fetch(self: Arc<Self>, name: &Name, url: &Url) -> Outcome {
+        if self.known().hosts.is_silent(url, self.clock.now()) {
+            return Err(IconError::Silent);
+        }
+        let _permit = self.slots.acquire().await;
         let (sender, receiver) = oneshot::channel();
-        let (files, thread_name) = (self.clone(), name.clone());
+        let (files, name, url) = (self.clone(), name.clone(), url.clone());
         let spawned = thread::Builder::new().name("icon".to_owned()).spawn(move || {
             // This fails if the host stops.
-            let _ = sender.send(files.fetch_and_keep(&thread_name, &url));
+            let _ = sender.send(files.fetch_and_keep(&name, &url));
         });
-        let fetched = match spawned {
+        match spawned {
             Ok(_) => receiver.await.unwrap_or(Err(IconError::Busy)),
             Err(error) => {
                 warn!("no thread to fetch an icon: {error}");
                 Err(IconError::Busy)
             }
-        };
-        drop(permit);
-        self.end(&name, &fetched);
-        outcome.send_replace(Some(fetched));
+        }
     }
 
     fn fetch_and_keep(&self, name: &Name, url: &Url) -> Outcome {
@@ -225,11 +236,17 @@ impl IconFiles {
         fetched
     }
 
-    fn end(&self, name: &Name, outcome: &Outcome) {
+    fn end(&self, name: &Name, url: &Url, outcome: &Outcome) {
         let now = self.clock.now();
         let mut known = self.known();
         known.fetching.remove(name);
-        let Err(error @ IconError::NoPicture(_)) = outcome else {
+        let ended = match outcome {
+            Ok(_) | Err(IconError::NoPicture(_)) => Ended::Answered,
+            Err(IconError::TimedOut(_)) => Ended::TimedOut,
+            Err(IconError::Silent | IconError::Busy) => Ended::NotBegun,
+        };
+        known.hosts.end(url, ended, now);
+        let Err(error @ (IconError::NoPicture(_) | IconError::TimedOut(_))) = outcome else {
             return;
         };
         if known.failed.len() >= MOST_FAILURES {

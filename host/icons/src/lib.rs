@@ -18,6 +18,7 @@ mod error;
 mod fetch;
 mod files;
 mod folder;
+mod hosts;
 mod picture;
 mod place;
 mod router;

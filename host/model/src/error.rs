@@ -41,6 +41,12 @@ impl Code {
         self.facts().2
     }
 
+    /// The seconds after which the same call may succeed, where nothing more is known.
+    pub fn retry_after(self) -> Option<u64> {
+        const SOON: u64 = 5;
+        matches!(self, Self::ServiceUnavailable | Self::Timeout).then_some(SOON)
+    }
+
     fn facts(self) -> (&'static str, u16, i32) {
         match self {
             Self::BadRequest => ("BAD_REQUEST", 400, -32600),
@@ -68,7 +74,7 @@ pub struct Error {
     pub message: String,
     /// Each broken rule of the input.
     pub issues: Vec<Issue>,
-    /// The seconds after which the same call may succeed.
+    /// The seconds after which the same call may succeed. Every 503 and 504 says so.
     pub retry_after: Option<u64>,
     /// What happened, for the log.
     pub cause: Option<anyhow::Error>,
@@ -81,7 +87,7 @@ impl Error {
             code,
             message: message.into(),
             issues: Vec::new(),
-            retry_after: None,
+            retry_after: code.retry_after(),
             cause: None,
         }
     }
@@ -197,6 +203,30 @@ impl From<types::Error> for Error {
         Self {
             issues: error.issues,
             ..Self::new(code, error.message)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_may_try_again_is_told_when() {
+        let storage = || types::Error {
+            code: ErrorCode::Unavailable,
+            message: String::new(),
+            issues: Vec::new(),
+        };
+        for (error, seconds) in [
+            (Error::new(Code::ServiceUnavailable, ""), Some(5)),
+            (Error::new(Code::Timeout, ""), Some(5)),
+            (Error::from(storage()), Some(5)),
+            (Error::new(Code::Timeout, "").retry_after(60), Some(60)),
+            (Error::new(Code::InternalServerError, ""), None),
+            (Error::new(Code::BadRequest, ""), None),
+        ] {
+            assert_eq!(error.retry_after, seconds, "{error:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Time as the contract counts it (milliseconds) and as JSON shows it (RFC 3339, UTC).
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serializer, de, ser::Error as _};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
@@ -8,20 +8,28 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::form
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Timestamp = u64;
 
+/// The last moment of the year 9999. JSON cannot show a later one.
+pub const LATEST: Timestamp = 253_402_300_799_999;
+
 /// A source of the time. Tests use one that they set themselves.
 pub trait Clock: Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// By how many milliseconds the machine's own clock is ahead of this one.
+    fn lead(&self) -> i64 {
+        0
+    }
 }
 
-/// The clock of the machine.
+/// The clock of the machine, which stops at [`LATEST`].
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
-            .map_or(0, |elapsed| elapsed.as_millis() as Timestamp)
+            .map_or(0, |elapsed| whole_milliseconds(elapsed).min(LATEST))
     }
 }
 
@@ -43,8 +51,13 @@ impl Default for MonotonicClock {
 
 impl Clock for MonotonicClock {
     fn now(&self) -> Timestamp {
-        self.began + self.since.elapsed().as_millis() as Timestamp
+        let elapsed = whole_milliseconds(self.since.elapsed());
+        self.began.saturating_add(elapsed).min(LATEST)
     }
+}
+
+fn whole_milliseconds(span: Duration) -> Timestamp {
+    Timestamp::try_from(span.as_millis()).unwrap_or(Timestamp::MAX)
 }
 
 /// Formats a moment as `2026-01-31T12:00:00.000Z`; `None` after the year 9999.
@@ -127,5 +140,6 @@ mod tests {
             assert_eq!(parse(text), None, "{text}");
         }
         assert_eq!(format(u64::MAX), None);
+        assert!(format(LATEST).is_some() && format(LATEST + 1).is_none());
     }
 }

@@ -20,8 +20,8 @@ impl Plugin {
     ///
     /// Some settings have no effect here: `sessions`, `providers`, and the limits that belong to sockets (`write_time`,
     /// `write_rate`, `unsent`, `receive_time` of a head, `connections`), which the server sets. Of `public_url` only
-    /// the host counts: until the first user exists, browsers are served only there, at `localhost` and at IP
-    /// addresses, and only for pages of the same origin.
+    /// the origin counts: its pages are not those of another site, and until the first user exists, browsers are served
+    /// only at its host, at `localhost` and at IP addresses, and only for pages of the same origin.
     pub fn router<S>(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,

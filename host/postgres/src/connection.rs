@@ -9,9 +9,10 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn, ready};
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use tokio::task::AbortHandle;
@@ -19,9 +20,10 @@ use tokio::time::timeout;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
+use super::failure::Unreached;
 use super::limits::Limits;
 use super::target::Target;
-use super::versions::{CHECK, Place, Version};
+use super::versions::{Place, Version, check};
 
 /// How long a transaction may be open without a statement. The host ends calls earlier.
 const IDLE_TIME: Duration = Duration::from_secs(60);
@@ -33,19 +35,12 @@ pub(super) struct Connection {
     before: Mutex<Vec<Sent>>,
     /// The task that moves its messages.
     messages: AbortHandle,
-    /// The process of the server that works for it; `None` if that was not checked.
-    process: Option<i32>,
+    /// Where it leads; `None` if that was not checked.
+    place: Option<Place>,
+    /// Whether another server has taken the place of its own.
+    is_left: AtomicBool,
     /// How long a response may take.
     answer_limit: Duration,
-}
-
-/// Why there is no connection.
-#[derive(Debug)]
-pub(super) enum Unreached {
-    Refused(Error),
-    TimedOut(Duration),
-    /// The database is not for hosts of this version, in words.
-    Unfit(String),
 }
 
 impl Connection {
@@ -53,7 +48,8 @@ impl Connection {
     /// until the connection is dropped.
     pub async fn open(target: &Target) -> Result<Self, Unreached> {
         let mut connection = Self::connect(target).await?;
-        let sql = format!("{}; {CHECK}", settings(&target.limits));
+        let sql = format!("{}; {}", settings(&target.limits), check());
+        let sent = Instant::now();
         let checked = in_time(target, connection.client.simple_query(&sql)).await?;
         let unfit = |why| Err(Unreached::Unfit(why));
         let (Some(version), Some(place)) = (Version::of(&checked), Place::of(&checked)) else {
@@ -72,7 +68,8 @@ impl Connection {
                 "it is not the one that was there when this host started: start the host again".into(),
             );
         }
-        connection.process = Some(place.process);
+        target.clock.measure(place.time, sent);
+        connection.place = Some(place);
         Ok(connection)
     }
 
@@ -95,7 +92,8 @@ impl Connection {
             statements: Mutex::default(),
             before: Mutex::default(),
             messages: messages.abort_handle(),
-            process: None,
+            place: None,
+            is_left: AtomicBool::default(),
             answer_limit: target.limits.answer,
         })
     }
@@ -106,7 +104,17 @@ impl Connection {
 
     /// Whether it is known to be lost.
     pub fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.is_left.load(Ordering::Relaxed) || self.client.is_closed()
+    }
+
+    /// Closes it if it leads to another server than `newer`. What waits on it ends at once.
+    pub fn leave_unless_with(&self, newer: &Self) {
+        if let (Some(place), Some(newer)) = (&self.place, &newer.place)
+            && place.server != newer.server
+        {
+            self.is_left.store(true, Ordering::Relaxed);
+            self.messages.abort();
+        }
     }
 
     /// The statement, prepared when it is first requested. For parameters beyond these types, the server infers the
@@ -157,7 +165,7 @@ impl Connection {
 
     /// The process of the server that works for it, if that is known.
     pub fn process(&self) -> Option<i32> {
-        self.process
+        self.place.as_ref().map(|place| place.process)
     }
 
     /// Sends statements without parameters. Their response must be awaited, or given up, before that of others.

@@ -1,6 +1,19 @@
-//! Why a statement has no result.
+//! Why there is no connection, or a statement has no result.
+
+use std::time::Duration;
 
 use portico_storage::Error;
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum Unreached {
+    Refused(tokio_postgres::Error),
+    TimedOut(Duration),
+    /// The name of a server is not found, in words.
+    Unresolved(String),
+    /// The database is not for hosts of this version, in words.
+    Unfit(String),
+}
 
 /// Why a statement has no result.
 #[derive(Debug)]

@@ -1,12 +1,13 @@
 //! What PostgreSQL's errors mean, to callers and to the operator.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
+use std::io::ErrorKind;
 
 use portico_storage::driver::waited_too_long;
 use portico_storage::{Constraint, Error};
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use super::connection::Unreached;
+use super::failure::Unreached;
 use super::query::Failure;
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or its call has ended";
@@ -82,7 +83,7 @@ pub(super) fn describe(error: &Unreached) -> String {
         Unreached::TimedOut(limit) => {
             format!("no connection within {} seconds", limit.as_secs())
         }
-        Unreached::Unfit(why) => why.clone(),
+        Unreached::Unfit(why) | Unreached::Unresolved(why) => why.clone(),
         Unreached::Refused(error) => {
             // The causes say more: for which name the certificate is, the error of the system.
             let mut text = match error.as_db_error() {
@@ -100,6 +101,61 @@ pub(super) fn describe(error: &Unreached) -> String {
             text
         }
     }
+}
+
+/// Whether the server has no room for another connection: of all, of this role or of this database.
+pub(super) fn is_full(error: &Unreached) -> bool {
+    matches!(error, Unreached::Refused(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
+}
+
+/// A database that is not there at the moment. Nothing says that the settings are wrong.
+#[derive(Debug)]
+pub(super) struct Away(pub String);
+
+impl Display for Away {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Away {}
+
+/// The error of a start without a connection.
+pub(super) fn unopened(error: &Unreached) -> anyhow::Error {
+    let is_away = match error {
+        Unreached::Refused(error) => is_away(error),
+        // Where hosts and database start together, the name may be known a little later.
+        Unreached::TimedOut(_) | Unreached::Unresolved(_) => true,
+        Unreached::Unfit(_) => false,
+    };
+    let text = describe(error);
+    if is_away {
+        Away(text).into()
+    } else {
+        anyhow::anyhow!(text)
+    }
+}
+
+/// Whether the server, or the network on the way to it, is away: it is off, starts, stops, hands over to another one, or
+/// has no connection to spare.
+pub(super) fn is_away(error: &tokio_postgres::Error) -> bool {
+    if let Some(refusal) = error.as_db_error() {
+        let code = refusal.code();
+        return code.code().starts_with("57P")
+            || code.code().starts_with("08")
+            || *code == SqlState::TOO_MANY_CONNECTIONS
+            || *code == SqlState::READ_ONLY_SQL_TRANSACTION;
+    }
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let mut errors = causes.filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    error.is_closed()
+        || errors.any(|error| match error.kind() {
+            // A certificate, or no TLS at all.
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => false,
+            // Of the system: a socket that may not be used. Otherwise: of the servers, none accepts writes.
+            ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
+            _ => true,
+        })
 }
 
 /// Whether a connection is no longer usable: the server closes it, or no longer accepts writes.

@@ -11,6 +11,7 @@
 //! - The schema holds references, uniqueness and cascades (`migrations/`). Only `health.rs` turns PostgreSQL's errors
 //!   into storage's errors.
 
+mod clock;
 mod connection;
 pub mod copying;
 mod failure;
@@ -31,18 +32,21 @@ mod trigrams;
 mod versions;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use portico_model::time::Clock;
 use portico_sql::{Settings, SqlTransaction};
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
     Transaction,
 };
 
+use clock::{NOW, ServerClock};
 use connection::Connection;
 pub use limits::Limits;
 use locks::WriteLock;
@@ -50,6 +54,7 @@ use pool::Pool;
 use shared::PostgresShared;
 use target::Target;
 use transaction::{PostgresTransaction, Resources};
+use versions::value;
 
 /// Storage in a database of PostgreSQL.
 pub struct PostgresStorage {
@@ -57,7 +62,7 @@ pub struct PostgresStorage {
     settings: Settings,
     shared: PostgresShared,
     /// The connection for checks, so that they do not wait for a place in the pool.
-    spare: Mutex<Option<Connection>>,
+    spare: Mutex<Option<Arc<Connection>>>,
 }
 
 impl PostgresStorage {
@@ -82,6 +87,14 @@ impl PostgresStorage {
             .with_context(|| format!("cannot use the database {shown}"))
     }
 
+    /// Whether it could not be opened only because the database is not there at the moment: it is worth trying again.
+    pub fn is_away(error: &anyhow::Error) -> bool {
+        error.chain().any(|cause| {
+            let lost = cause.downcast_ref().is_some_and(health::is_away);
+            lost || cause.is::<health::Away>()
+        })
+    }
+
     /// The records that the hosts on this database share.
     pub fn shared(&self) -> Arc<dyn SharedRecords> {
         Arc::new(self.shared.clone())
@@ -90,8 +103,9 @@ impl PostgresStorage {
     async fn open_target(target: Target) -> anyhow::Result<Self> {
         pooler::refuse_shared_sessions(&target).await?;
         let first = Connection::open_unchecked(&target).await;
-        let first = first.map_err(|error| anyhow::anyhow!(health::describe(&error)))?;
+        let first = first.map_err(|error| health::unopened(&error))?;
         migrations::run(first.client()).await?;
+        measure(&first, &target.clock).await?;
         let installation = migrations::installation(first.client()).await?;
         let installation = *target.installation.get_or_init(|| installation);
         trigrams::ensure(first.client(), target.shown()).await;
@@ -107,7 +121,7 @@ impl PostgresStorage {
                 ids: Ids::default(),
                 views_differ: false,
             },
-            spare: Mutex::new(Some(first)),
+            spare: Mutex::new(Some(Arc::new(first))),
         })
     }
 
@@ -124,6 +138,11 @@ impl PostgresStorage {
             ..self.settings
         };
         Self { settings, ..self }
+    }
+
+    /// The clock of the database's server: the time that all hosts on it share.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.resources.pool.target.clock.clone()
     }
 
     /// The database, without the password.
@@ -154,15 +173,13 @@ impl PostgresStorage {
             Some(connection) => connection,
             None => {
                 let opened = Connection::open(&pool.target).await;
-                opened.map_err(|error| pool.health.unreached(&error))?
+                let opened = Arc::new(opened.map_err(|error| pool.health.unreached(&error))?);
+                pool.leave_other_servers(&opened);
+                opened
             }
         };
-        let row = connection
-            .client()
-            .query_one("SHOW transaction_read_only", &[])
-            .await;
-        let row = row.map_err(|error| pool.health.unavailable(&error.to_string()))?;
-        if row.try_get(0).is_ok_and(|read_only: &str| read_only == "on") {
+        let tried = measure(&connection, &pool.target.clock).await;
+        if tried.map_err(|error| pool.health.unavailable(&error.to_string()))? {
             return Err(pool
                 .health
                 .unavailable("it takes no writes: it is a standby, or read-only"));
@@ -170,6 +187,20 @@ impl PostgresStorage {
         *spare = Some(connection);
         Ok(())
     }
+}
+
+/// Measures the server's clock. Returns whether the server only reads.
+async fn measure(
+    connection: &Connection,
+    clock: &ServerClock,
+) -> std::result::Result<bool, tokio_postgres::Error> {
+    let sent = Instant::now();
+    let sql = format!("SELECT current_setting('transaction_read_only'), {NOW}");
+    let messages = connection.client().simple_query(&sql).await?;
+    if let Some(time) = value(&messages, 1) {
+        clock.measure(time, sent);
+    }
+    Ok(value(&messages, 0).is_some_and(|read_only: String| read_only == "on"))
 }
 
 #[async_trait]

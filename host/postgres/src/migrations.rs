@@ -8,8 +8,9 @@ use anyhow::{Context, bail, ensure};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
+use super::health::{Away, is_away};
 use super::locks::LOCK;
-use super::versions::{CHECK, FIRST, NEWEST, Place, Version, end_older};
+use super::versions::{FIRST, NEWEST, Place, Version, check, end_older};
 
 const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
     Migration {
@@ -78,9 +79,13 @@ pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
 
 async fn migrate_through(client: &Client, migrations: &[Migration]) -> anyhow::Result<()> {
     // The second half of the lock is that of no table.
-    client
-        .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
-        .await?;
+    let tried = client.query_one("SELECT pg_try_advisory_xact_lock($1, 0)", &[&LOCK]);
+    if !tried.await?.try_get::<_, bool>(0)? {
+        tracing::info!("waiting for another host, which migrates the database: for at most ten minutes");
+        client
+            .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
+            .await?;
+    }
     let Version {
         version: done,
         oldest,
@@ -135,7 +140,7 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
             oldest: 0,
         });
     }
-    let messages = client.simple_query(CHECK).await;
+    let messages = client.simple_query(&check()).await;
     let messages = messages.map_err(|error| explain(&error))?;
     let version = Version::of(&messages).context("its version cannot be read")?;
     match version.refusal() {
@@ -146,7 +151,7 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
 
 /// The number of the version table, which distinguishes installations in one database.
 pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
-    let place = Place::of(&client.simple_query(CHECK).await?);
+    let place = Place::of(&client.simple_query(&check()).await?);
     Ok(place.context("its version cannot be read")?.installation)
 }
 
@@ -205,6 +210,9 @@ fn explain(error: &Error) -> anyhow::Error {
             "{message}: the tables belong to another role. Connect as that role, or have it grant this one \
              SELECT, INSERT, UPDATE and DELETE on all of them"
         );
+    }
+    if is_away(error) {
+        return Away(message).into();
     }
     anyhow::anyhow!(message)
 }

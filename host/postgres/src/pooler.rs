@@ -6,13 +6,12 @@
 //! version of Debian 12 cannot.) Time limits and other settings of one connection would apply to statements of another.
 //! So such a pooler is detected before anything is prepared or set.
 
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-use super::connection::Unreached;
-use super::health::describe;
-use super::pool::MAX_CONNECTIONS;
+use super::failure::Unreached;
+use super::health::unopened;
 use super::target::Target;
 
 /// How often the check is tried: other clients of the pooler may take and return sessions meanwhile.
@@ -27,19 +26,28 @@ pub(super) async fn refuse_shared_sessions(target: &Target) -> anyhow::Result<()
             "of two connections only one was served within {} seconds: a pooler needs room for {} connections of \
              each host",
             target.connect_limit.as_secs(),
-            MAX_CONNECTIONS + 1
+            target.limits.connections + 1
         );
     };
-    let shares = shares.map_err(|error| anyhow::anyhow!(describe(&Unreached::Refused(error))))?;
-    ensure!(
-        !shares,
-        "there is a pooler before it that gives each transaction another session of the server, such as pgbouncer \
-         with pool_mode = transaction. Portico needs prepared statements and settings that last as long as a \
+    let mode = match shares {
+        Ok(false) => return Ok(()),
+        Ok(true) => "transaction",
+        Err(error) if refuses_transactions(&error) => "statement",
+        Err(error) => return Err(unopened(&Unreached::Refused(error))),
+    };
+    bail!(
+        "there is a pooler before it that gives each {mode} another session of the server, such as pgbouncer with \
+         pool_mode = {mode}. Portico needs transactions, prepared statements and settings that last as long as a \
          connection: set pool_mode = session for this database, with room for {} connections of each host, or \
          connect to PostgreSQL itself",
-        MAX_CONNECTIONS + 1
+        target.limits.connections + 1
     );
-    Ok(())
+}
+
+/// Whether this is pgbouncer's refusal with pool_mode = statement. Its code is that of all its errors.
+fn refuses_transactions(error: &Error) -> bool {
+    let refusal = error.as_db_error();
+    refusal.is_some_and(|refusal| refusal.message().contains("statement pooling mode"))
 }
 
 /// Whether a connection loses its session to another one as soon as it is outside a transaction.
@@ -69,7 +77,7 @@ async fn session(client: &Client) -> Result<Option<String>, Error> {
 /// Connects, without any settings.
 async fn open(target: &Target) -> anyhow::Result<Client> {
     let connected = target.servers.connect().await;
-    let (client, messages) = connected.map_err(|error| anyhow::anyhow!(describe(&error)))?;
+    let (client, messages) = connected.map_err(|error| unopened(&error))?;
     tokio::spawn(async move { drop(messages.await) });
     Ok(client)
 }

@@ -16,7 +16,7 @@ use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Socket};
 
-use super::connection::Unreached;
+use super::failure::Unreached;
 use super::tls::Tls;
 
 /// A client, and what moves its messages.
@@ -136,7 +136,7 @@ impl Servers {
         };
         let found = timeout(self.limit, lookup_host((name.as_str(), 0))).await;
         let found = found.map_err(|_| Unreached::TimedOut(self.limit))?;
-        let found = found.map_err(|error| Unreached::Unfit(format!("{name} is not found: {error}")))?;
+        let found = found.map_err(|error| Unreached::Unresolved(format!("{name} is not found: {error}")))?;
         let mut addresses: Vec<_> = found.map(|address| address.ip()).collect();
         addresses.sort_unstable();
         addresses.dedup();

@@ -22,8 +22,6 @@ use super::query::{Failure, Result};
 
 /// How long a cancelled statement may take to end.
 const CLEANING: Duration = Duration::from_secs(5);
-/// After this time without a response to a COMMIT, we ask the server whether it still works on it.
-const COMMITTING: Duration = Duration::from_secs(20);
 
 /// A connection, taken from the pool for one transaction.
 pub(super) struct Session {
@@ -45,15 +43,17 @@ enum Work {
 }
 
 impl Session {
-    pub fn new(pool: Arc<Pool>, connection: Arc<Connection>, places: Places) -> Self {
-        Self {
-            pool,
+    /// Takes a connection from the pool ([`Pool::take`]).
+    pub async fn take(pool: &Arc<Pool>, purpose: For) -> portico_storage::Result<Self> {
+        let (connection, places) = pool.take(purpose).await?;
+        Ok(Self {
+            pool: pool.clone(),
             connection,
             places,
             is_open: false,
             work: Work::Nothing,
             is_of_no_use: false,
-        }
+        })
     }
 
     /// Whether a transaction was begun.
@@ -192,8 +192,10 @@ async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
 async fn has_committed(pool: &Arc<Pool>, connection: &Connection) -> bool {
     // Without a transaction it does nothing, and its response comes after that of the COMMIT.
     let mut answer = connection.send("ROLLBACK");
+    // A response that takes half as long as one may has probably been lost.
+    let usual = pool.target.limits.answer / 2;
     loop {
-        if let Ok(answered) = timeout(COMMITTING, &mut answer).await {
+        if let Ok(answered) = timeout(usual, &mut answer).await {
             return answered.is_ok();
         }
         if !is_committing(pool, connection).await {
@@ -207,7 +209,7 @@ async fn is_committing(pool: &Arc<Pool>, connection: &Connection) -> bool {
     let Some(process) = connection.process() else {
         return false;
     };
-    let Ok(mut other) = pool.take(For::Reading).await else {
+    let Ok(mut other) = Session::take(pool, For::Reading).await else {
         return false;
     };
     let sql = format!(

@@ -94,7 +94,7 @@ impl PostgresShared {
 #[async_trait]
 impl SharedRecords for PostgresShared {
     async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
-        let mut session = self.0.pool.take(For::Reading).await?;
+        let mut session = Session::take(&self.0.pool, For::Reading).await?;
         self.0.read(&mut session, keys).await
     }
 
@@ -106,7 +106,7 @@ impl SharedRecords for PostgresShared {
 
 impl PostgresShared {
     async fn step_without_limit(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
-        let mut session = self.0.pool.take(For::Step).await?;
+        let mut session = Session::take(&self.0.pool, For::Step).await?;
         session.begin(self.0.begin(keys));
         let (mut records, now) = self.0.read(&mut session, keys).await?;
         let before = records.clone();
@@ -189,7 +189,7 @@ impl State {
 
     /// Removes expired and excess records, unless another host is doing so.
     async fn remove(&self) -> Result<()> {
-        let mut session = self.pool.take(For::Step).await?;
+        let mut session = Session::take(&self.pool, For::Step).await?;
         session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
         let removed = remove(session.connection(), self.installation).await;
         self.ended(&mut session, removed).await?;

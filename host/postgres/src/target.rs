@@ -6,7 +6,7 @@
 //!   name.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -14,6 +14,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use super::clock::ServerClock;
 use super::limits::Limits;
 use super::servers::Servers;
 use super::tls::{Check, Tls};
@@ -36,6 +37,7 @@ pub(super) struct Target {
     shown: String,
     /// The number of the installation, once it is known ([`super::versions`]).
     pub installation: OnceLock<i32>,
+    pub clock: Arc<ServerClock>,
 }
 
 impl Target {
@@ -100,6 +102,7 @@ impl Target {
             limits: Limits::default(),
             shown: shown(&named),
             installation: OnceLock::new(),
+            clock: Arc::default(),
         })
     }
 

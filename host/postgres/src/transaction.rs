@@ -90,7 +90,7 @@ impl PostgresTransaction {
                 Access::Write => For::Writing,
                 Access::Lookup | Access::Read => For::Reading,
             };
-            self.session = Some(self.resources.pool.take(purpose).await?);
+            self.session = Some(Session::take(&self.resources.pool, purpose).await?);
         }
         self.session.as_mut().ok_or_else(failed_before)
     }

@@ -4,7 +4,7 @@
 //! both versions run alongside each other during an upgrade, or the older ones refuse and say why.
 //!
 //! Invariants:
-//! - A connection is used only after its version was read ([`CHECK`]).
+//! - A connection is used only after its version was read ([`check`]).
 //! - A host works only on the installation on which it started, not on another one that takes its name: its locks have
 //!   the number of its own installation.
 //! - A migration after which older hosts cannot work begins when their connections have ended. They get no new ones
@@ -15,9 +15,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::bail;
+use portico_model::Timestamp;
 use portico_storage::driver::made_earlier;
 use tokio::time::sleep;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
+
+use super::clock::NOW;
 
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 6;
@@ -25,11 +28,15 @@ pub(super) const FIRST: usize = 6;
 /// The version that this binary knows.
 pub(super) const NEWEST: usize = 7;
 
-/// The statement that reads the version; the earliest had no column `oldest`. It also reads where the connection leads:
-/// [`Place`].
-pub(super) const CHECK: &str = "
-    SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1), portico_version.tableoid, pg_backend_pid()
-    FROM portico_version";
+/// The statement that reads the version; the earliest had no column `oldest`. It also reads where the connection leads
+/// ([`Place`]), and the time there.
+pub(super) fn check() -> String {
+    format!(
+        "SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1), portico_version.tableoid,
+            pg_backend_pid(), pg_postmaster_start_time(), {NOW}
+        FROM portico_version"
+    )
+}
 
 /// The interval at which a migration checks whether the connections of older hosts have ended, and how many times.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -44,11 +51,11 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// What [`CHECK`] returns, at the end of these messages; `None` if it is not there.
+    /// What [`check`] returns, at the end of these messages; `None` if it is not there.
     pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
         Some(Self {
-            version: number(messages, 0)?,
-            oldest: number(messages, 1)?,
+            version: value(messages, 0)?,
+            oldest: value(messages, 1)?,
         })
     }
 
@@ -75,28 +82,34 @@ impl Version {
 }
 
 /// Where a connection leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The number of the version table. It distinguishes installations, even from an earlier one of the same name.
     pub installation: i32,
     /// The process of the server that works for the connection.
     pub process: i32,
+    /// When the server was started. It distinguishes servers, also a primary from the one before it.
+    pub server: String,
+    /// The time at the server, in milliseconds.
+    pub time: Timestamp,
 }
 
 impl Place {
-    /// What [`CHECK`] returns, at the end of these messages; `None` if it is not there.
+    /// What [`check`] returns, at the end of these messages; `None` if it is not there.
     pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
         // Numbers of objects are unsigned; locks take signed ones.
-        let installation: u32 = number(messages, 2)?;
+        let installation: u32 = value(messages, 2)?;
         Some(Self {
             installation: installation.cast_signed(),
-            process: number(messages, 3)?,
+            process: value(messages, 3)?,
+            server: value(messages, 4)?,
+            time: value(messages, 5)?,
         })
     }
 }
 
-/// The number in a column of the last row.
-fn number<T: FromStr>(messages: &[SimpleQueryMessage], column: usize) -> Option<T> {
+/// What is in a column of the last row.
+pub(super) fn value<T: FromStr>(messages: &[SimpleQueryMessage], column: usize) -> Option<T> {
     let row = messages.iter().rev().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,

@@ -34,22 +34,31 @@ const EXTENSION: &str = "compiled";
 
 const DIGEST: usize = 32;
 
-/// Compiles a component, or reads it from this folder, which is created if necessary.
-pub(crate) fn load(engine: &Engine, component: Wasm<'_>, folder: Option<&Path>) -> anyhow::Result<Component> {
+/// Compiles a component by this function, or reads it from this folder, which is created if necessary.
+pub(crate) fn load(
+    engine: &Engine,
+    component: Wasm<'_>,
+    folder: Option<&Path>,
+    compile: impl FnOnce() -> anyhow::Result<Component>,
+) -> anyhow::Result<Component> {
+    let compile = || {
+        info!("compiling the component, which takes up to a few seconds");
+        compile()
+    };
     let Some(folder) = folder else {
-        return compile(engine, component);
+        return compile();
     };
     let (folder, metadata) = prepare_folder(folder)
         .with_context(|| format!("cannot use {} to keep the compiled component", folder.display()))?;
     if is_ours(&metadata) {
-        return from_folder(engine, component, &folder);
+        return from_folder(engine, component, &folder, compile);
     }
     warn!(
         "others may write to {}, so the compiled component is not kept there and each start takes longer: let it \
          belong to the user that portico runs as, with mode 0700",
         folder.display()
     );
-    compile(engine, component)
+    compile()
 }
 
 /// Creates the folder if necessary. Returns its real path, because a link in the path could be changed after the check
@@ -69,14 +78,12 @@ pub(crate) fn load_again(engine: &Engine, component: &Component) -> anyhow::Resu
     Ok(unsafe { Component::deserialize(engine, bytes)? })
 }
 
-fn compile(engine: &Engine, component: Wasm<'_>) -> anyhow::Result<Component> {
-    info!("compiling the component, which takes up to a few seconds");
-    Component::new(engine, &*component)
-        .map_err(anyhow::Error::from)
-        .context("it cannot be compiled: is the file complete, and does `wasm-tools validate` accept it?")
-}
-
-fn from_folder(engine: &Engine, component: Wasm<'_>, folder: &Path) -> anyhow::Result<Component> {
+fn from_folder(
+    engine: &Engine,
+    component: Wasm<'_>,
+    folder: &Path,
+    compile: impl FnOnce() -> anyhow::Result<Component>,
+) -> anyhow::Result<Component> {
     let file = folder.join(name_of(component));
     match from_file(engine, &file) {
         Ok(Some(component)) => return Ok(component),
@@ -87,7 +94,7 @@ fn from_folder(engine: &Engine, component: Wasm<'_>, folder: &Path) -> anyhow::R
             "the file of the compiled component cannot be used, so it is made anew"
         ),
     }
-    let component = compile(engine, component)?;
+    let component = compile()?;
     if let Err(error) = keep(&component, &file, folder) {
         warn!(%error, file = %file.display(), "the compiled component is not kept: the next start takes longer");
     }
@@ -181,6 +188,12 @@ mod tests {
     use crate::component::COMPONENT;
 
     const EMPTY: Wasm<'_> = Wasm::Bytes(b"\0asm\x0d\0\x01\0");
+
+    fn load(engine: &Engine, component: Wasm<'_>, folder: Option<&Path>) -> anyhow::Result<Component> {
+        super::load(engine, component, folder, || {
+            Ok(Component::new(engine, &*component)?)
+        })
+    }
 
     fn kept(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).unwrap();
@@ -317,7 +330,7 @@ mod tests {
             fs::create_dir(folder.path().join(format!("{number}.{EXTENSION}"))).unwrap();
         }
         let file = folder.path().join(name_of(EMPTY));
-        keep(&compile(&engine, EMPTY).unwrap(), &file, folder.path()).unwrap();
+        keep(&Component::new(&engine, &*EMPTY).unwrap(), &file, folder.path()).unwrap();
         assert!(forget_old(folder.path()).is_err());
         from_file(&engine, &file).unwrap().unwrap();
     }

@@ -42,7 +42,7 @@ fn with_pool(pool: PoolingAllocationConfig) -> wasmtime::Result<Engine> {
 }
 
 /// The settings that compiled code depends on: the same for every engine.
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     let mut config = Config::new();
     // The contract has no async functions. Calls cost half as much without support for them.
     config.concurrency_support(false);

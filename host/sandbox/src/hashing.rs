@@ -106,6 +106,8 @@ impl Hashing {
 mod tests {
     use std::time::Duration;
 
+    use wasmtime::component::Component;
+
     use super::*;
     use crate::component::COMPONENT;
     use portico_model::error::Code;
@@ -117,7 +119,7 @@ mod tests {
             ..Limits::default()
         };
         let engine = engine::new(&limits).unwrap();
-        let component = compiled::load(&engine, COMPONENT.into(), None).unwrap();
+        let component = Component::new(&engine, &*COMPONENT).unwrap();
         let ordinary = Prepared::new(engine, component).unwrap();
         Hashing::new(Arc::new(ordinary), &limits)
     }

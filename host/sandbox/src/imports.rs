@@ -60,15 +60,22 @@ impl State {
         };
         if let Some(wait) = self.budget.collisions.next_wait(share) {
             // Boxed to keep the common future small.
-            Box::pin(sleep(wait)).await;
+            Box::pin(self.budget.meter.clone().wait(sleep(wait))).await;
         }
+    }
+
+    /// Refuses a list that is longer than the contract allows.
+    fn check_entries<T>(&self, list: &[T]) -> wasmtime::Result<()> {
+        ensure!(list.len() <= self.limits.entries, AbortReason::LongList);
+        Ok(())
     }
 }
 
 /// Calls a function of a transaction and converts its result.
 macro_rules! ask {
     ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
-        let answer = $state.transaction(&$this)?.$function($($argument),*).await;
+        let meter = $state.budget.meter.clone();
+        let answer = meter.wait($state.transaction(&$this)?.$function($($argument),*)).await;
         $state.convert(answer)
     }};
 }
@@ -76,8 +83,8 @@ macro_rules! ask {
 /// The same for a function that may take long. It stops when the call has to end.
 macro_rules! ask_until_the_end {
     ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
-        let end = $state.budget.end();
-        let answer = until(end, $state.transaction(&$this)?.$function($($argument),*)).await?;
+        let (end, meter) = ($state.budget.end(), $state.budget.meter.clone());
+        let answer = until(end, meter.wait($state.transaction(&$this)?.$function($($argument),*))).await?;
         $state.convert(answer)
     }};
 }
@@ -96,7 +103,8 @@ impl storage::Host for State {
         // It could wait for itself, or take connections that others wait for.
         ensure!(self.table.is_empty(), AbortReason::SecondTransaction);
         self.wait_after_collision().await;
-        let transaction = self.storage.begin(access.into(), &self.context).await;
+        let meter = self.budget.meter.clone();
+        let transaction = meter.wait(self.storage.begin(access.into(), &self.context)).await;
         let transaction = match self.convert(transaction)? {
             Ok(transaction) => transaction,
             Err(error) => return Ok(Err(error)),
@@ -111,7 +119,7 @@ impl storage::Host for State {
 impl storage::HostTransaction for State {
     async fn commit(&mut self, this: Handle) -> Answer<()> {
         let OpenTransaction(transaction) = self.end(this)?;
-        let committed = transaction.commit().await;
+        let committed = self.budget.meter.clone().wait(transaction.commit()).await;
         self.convert(committed)
     }
 
@@ -256,6 +264,7 @@ impl storage::HostTransaction for State {
     }
 
     async fn get_apps(&mut self, this: Handle, ids: Vec<String>, viewer: Viewer) -> Answer<Vec<App>> {
+        self.check_entries(&ids)?;
         ask_until_the_end!(self, this.get_apps(&ids, &viewer.into()))
     }
 
@@ -268,6 +277,7 @@ impl storage::HostTransaction for State {
     }
 
     async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
+        self.check_entries(&apps)?;
         let apps: Vec<_> = apps.into_iter().map(Into::into).collect();
         ask_until_the_end!(self, this.insert_apps(&apps))
     }
@@ -283,7 +293,14 @@ impl storage::HostTransaction for State {
 
 impl icons::Host for State {
     async fn find(&mut self, names: Vec<String>) -> wasmtime::Result<Vec<Option<String>>> {
-        Ok(self.imports.icons.find(&names).await)
+        self.check_entries(&names)?;
+        let longest = self.limits.icon_name;
+        ensure!(
+            names.iter().all(|name| name.len() <= longest),
+            AbortReason::LongName
+        );
+        let (end, meter) = (self.budget.end(), self.budget.meter.clone());
+        until(end, meter.wait(self.imports.icons.find(&names))).await
     }
 
     async fn default_icon(&mut self) -> wasmtime::Result<String> {

@@ -1,13 +1,13 @@
 //! One instance of the component, and the permit that it runs with.
 
-use std::{mem::take, sync::Arc};
+use std::sync::Arc;
 
 use portico_model::{
     self as model,
     error::{Code, Collided, Error},
 };
 use portico_storage::CallContext;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, task::yield_now};
 use wasmtime::{
     CallHook, Store, UpdateDeadline,
     component::{ComponentNamedList, Lift, Lower},
@@ -58,27 +58,32 @@ impl Instance {
         permit: OwnedSemaphorePermit,
         state: State,
     ) -> Result<Self, Error> {
-        let transfer = state.share.transfer();
         let mut store = Store::new(&prepared.engine, state);
         store.limiter_async(|state| state);
         store.call_hook(|mut store, hook| {
+            let state = store.data_mut();
             match hook {
-                CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
-                CallHook::ReturningFromHost => store.data_mut().check_writing(),
-                CallHook::CallingWasm | CallHook::ReturningFromWasm => {}
-            }
-            if hook.entering_host() && take(&mut store.data_mut().has_grown) {
-                let transfer = store.data().share.transfer();
-                store.set_hostcall_fuel(transfer);
+                CallHook::CallingHost => {
+                    state.budget.count_host_call()?;
+                    let arguments = state.share.transfer().min(state.limits.arguments);
+                    store.set_hostcall_fuel(arguments);
+                }
+                CallHook::ReturningFromHost => state.check_writing(),
+                CallHook::CallingWasm => state.budget.meter.enter(),
+                CallHook::ReturningFromWasm => {
+                    state.budget.meter.leave();
+                    let answer = state.share.transfer();
+                    store.set_hostcall_fuel(answer);
+                }
             }
             Ok(())
         });
-        store.set_hostcall_fuel(transfer);
-        // A tick is noticed only while the component runs, so a wait counts as at most one tick.
         store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|mut store| {
-            store.data_mut().budget.count_tick()?;
-            Ok(UpdateDeadline::Yield(1))
+        store.epoch_deadline_callback(|store| {
+            let budget = &store.data().budget;
+            budget.check_time()?;
+            let others = budget.meter.clone().wait(yield_now());
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(others)))
         });
         let instance = prepared.instances.instantiate_async(&mut store).await;
         Ok(Self {

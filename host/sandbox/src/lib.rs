@@ -8,12 +8,13 @@
 //!   because it is dropped with the instance.
 //! - Memory is also bounded over all calls: large ones wait for each other (`memory.rs`).
 //! - A call that hashes waits for one limit, [`Limits::hashing`], before it comes here (`hashing.rs`).
-//! - Processor time is that of the component alone: its clock stops while a call waits for a permit, for storage or for
-//!   an icon. Another clock runs from the beginning of the call to its end.
+//! - Processor time is that of the component and of what the host does for it: its clock stops while a call waits for a
+//!   permit, for storage or for an icon (`meter.rs`). Another clock runs from the beginning of the call to its end.
 
 mod bindings;
 mod collisions;
 mod compiled;
+mod compiler;
 mod component;
 mod engine;
 mod exports;
@@ -24,6 +25,7 @@ pub mod inspect;
 mod instance;
 mod limits;
 mod memory;
+mod meter;
 mod prepared;
 mod records;
 mod sandbox;
@@ -37,6 +39,7 @@ pub use crate::{
         sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
         state::{Secret, TimestampChange, WantedApp, WantedUser},
     },
+    compiler::{Compiler, compile},
     component::{COMPONENT, ComponentVersion, Included, Wasm, read_file},
     instance::{CallPermit, Instance},
     limits::Limits,

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::collisions::Collisions;
+use crate::{collisions::Collisions, meter::Meter};
 use portico_model::error::{Code, Error};
 
 /// What a call may use, and how many calls run at the same time. Sizes are in bytes.
@@ -17,7 +17,8 @@ use portico_model::error::{Code, Error};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Processor time of one call: the component's own, without that of storage and icons. Default: 5 s.
+    /// Processor time of one call: the component's own and what the host does for it on the same thread, without the
+    /// threads of storage. Default: 5 s.
     pub time: Duration,
     /// From the beginning of a call to its end, waits included. Default: 30 s.
     pub duration: Duration,
@@ -31,7 +32,8 @@ pub struct Limits {
     /// How long an instance waits, and how long the memory for hashing stays resident after the last hash. Default: 30
     /// s.
     pub warm_time: Duration,
-    /// How long a call waits for an instance, or for memory, before it is refused. Default: 10 s.
+    /// How long a call waits for an instance, for memory, or for its turn to hash or to make a long list, before it is
+    /// refused. Default: 10 s.
     pub wait: Duration,
     /// The total time that a call waits between a transaction that collided with another (`retry`) and the next
     /// attempt. 0: it tries again immediately. Default: 5 s.
@@ -50,13 +52,19 @@ pub struct Limits {
     pub medium_calls: u32,
     /// Concurrent calls that need more memory than a medium call; more wait. Default: 3.
     pub large_calls: u32,
-    /// How much the component may pass to the host in one call of an import, and in an answer. For a call with less
-    /// memory: twice the memory that its size allows. Default: 256 MiB.
+    /// How much the component may pass to the host in an answer. For a call with less memory: twice the memory that its
+    /// size allows. Default: 256 MiB.
     pub transfer: usize,
+    /// The same for one call of an import. Default: 96 MiB, which 1,000 apps with the largest texts may have.
+    pub arguments: usize,
     /// An answer without a list, as JSON; the texts of a refusal; a message for the log. Default: 4 MiB.
     pub record: usize,
     /// How often one call may call its host. Default: 20,000.
     pub host_calls: u32,
+    /// Entries of a list that the component passes to the host: apps, ids, names. Default: 1,000, by the contract.
+    pub entries: usize,
+    /// A name for which the component looks up an icon. Default: 256, which 64 characters may have.
+    pub icon_name: usize,
     /// Log messages of one call; more are dropped. Default: 32.
     pub log_messages: u32,
     /// Length of one message in the log; the rest is cut off. Default: 2,000.
@@ -67,6 +75,8 @@ pub struct Limits {
     pub table_elements: usize,
     /// The file of a component. Default: 16 MiB.
     pub file: usize,
+    /// How long [`Compiled::start`](crate::Compiled::start) may take for a file. Default: 60 s.
+    pub compile_time: Duration,
 }
 
 impl Default for Limits {
@@ -89,14 +99,18 @@ impl Default for Limits {
             medium_calls: 16.max(2 * cores),
             large_calls: 3,
             transfer: 256 << 20,
+            arguments: 96 << 20,
             record: 4 << 20,
             // The most that an honest call needs is 6,000: a user in 1,000 groups, tried six times.
             host_calls: 20_000,
+            entries: 1000,
+            icon_name: 256,
             log_messages: 32,
             log_message: 2000,
             random_bytes: 4096,
             table_elements: 20_000,
             file: 16 << 20,
+            compile_time: Duration::from_secs(60),
         }
     }
 }
@@ -138,6 +152,8 @@ pub(crate) enum AbortReason {
     NoMemoryLeft,
     LongRefusal,
     LongMessage,
+    LongList,
+    LongName,
     SecondTransaction,
     OtherContext,
 }
@@ -153,6 +169,8 @@ impl AbortReason {
             Self::NoMemoryLeft => "Too many large calls at once; try again in a moment",
             Self::LongRefusal => "the component's refusal is too long",
             Self::LongMessage => "the component's message for the log is too long",
+            Self::LongList => "the component passed its host a list that is too long",
+            Self::LongName => "the component looked up an icon for a name that is too long",
             Self::SecondTransaction => "the component began a transaction while it held another",
             Self::OtherContext => "the component began a transaction with the context of another call",
         }
@@ -195,13 +213,15 @@ pub(crate) struct Budget {
     write_time: Duration,
     pub writing: Writing,
     pub collisions: Collisions,
-    ticks: u32,
+    pub meter: Meter,
+    time: Duration,
     host_calls: u32,
     /// Messages that the log still accepts.
     pub log_messages: u32,
 }
 
-/// One tick of the clock that counts a call's processor time.
+/// How often a component that runs lets others run, and is ended if it has used its time. An instruction that copies
+/// memory is not interrupted: it takes as long as [`Limits::memory`] allows.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 impl Budget {
@@ -212,22 +232,17 @@ impl Budget {
             write_time: limits.write_time,
             writing: Writing::No,
             collisions: Collisions::new(limits.retry_wait),
-            ticks: (limits.time.as_millis() / TICK.as_millis()) as u32,
+            meter: Meter::default(),
+            time: limits.time,
             host_calls: limits.host_calls,
             log_messages: limits.log_messages,
         }
     }
 
-    /// Counts a tick in which the component ran.
-    pub fn count_tick(&mut self) -> Result<(), AbortReason> {
-        self.ticks = self.ticks.checked_sub(1).ok_or(AbortReason::Time)?;
-        self.check_clock()
-    }
-
     /// Counts a call of the host.
     pub fn count_host_call(&mut self) -> Result<(), AbortReason> {
         self.host_calls = self.host_calls.checked_sub(1).ok_or(AbortReason::HostCalls)?;
-        self.check_clock()
+        self.check_time()
     }
 
     /// When the call has to end even if it waits, and for which reason.
@@ -241,7 +256,11 @@ impl Budget {
         }
     }
 
-    fn check_clock(&self) -> Result<(), AbortReason> {
+    /// Ends a call that has used its time.
+    pub fn check_time(&self) -> Result<(), AbortReason> {
+        if self.meter.used() > self.time {
+            return Err(AbortReason::Time);
+        }
         if self.began.elapsed() > self.duration {
             return Err(AbortReason::Duration);
         }

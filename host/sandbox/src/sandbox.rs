@@ -1,15 +1,19 @@
 //! The sandbox: a component that is ready to be called, and the limits on its calls.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, thread};
 
 use anyhow::bail;
 use portico_model::error::{Code, Error};
 use portico_storage::{CallContext, Storage};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    time::timeout,
+};
 
 use crate::{
     bindings::exports::portico::dashboard::procedures::Procedure as Described,
     compiled,
+    compiler::Compiler,
     component::{ComponentVersion, Wasm},
     engine,
     hashing::Hashing,
@@ -29,10 +33,11 @@ pub struct Compiled {
     version: ComponentVersion,
     limits: Limits,
     cache: Option<PathBuf>,
+    compiler: Compiler,
 }
 
 impl Compiled {
-    /// Compiles a component, or takes it from the folder of compiled ones.
+    /// Compiles a component, or takes it from the folder of compiled ones. Blocks until that is done.
     ///
     /// Fails if the bytes are not a component, or if it imports or exports anything other than the contract says. The
     /// error explains that before anything of it is compiled.
@@ -41,7 +46,45 @@ impl Compiled {
         cache: Option<PathBuf>,
         limits: Limits,
     ) -> anyhow::Result<Self> {
-        let component = component.into();
+        Self::by(Compiler::Here, component.into(), cache, limits, &|| false)
+    }
+
+    /// The same on another thread; without a file, of the component inside. A file is compiled by this compiler, and
+    /// refused after [`Limits::compile_time`]. If the future is dropped, the compilation is given up.
+    pub async fn start(
+        compiler: Compiler,
+        file: Option<Vec<u8>>,
+        cache: Option<PathBuf>,
+        limits: Limits,
+    ) -> anyhow::Result<Self> {
+        let time = file.is_some().then_some(limits.compile_time);
+        let (sender, compiled) = oneshot::channel();
+        let thread = thread::Builder::new().name("portico-compile".into());
+        thread.spawn(move || {
+            let component = file.as_deref().map_or(Wasm::Included, Wasm::Bytes);
+            let compiled = Self::by(compiler, component, cache, limits, &|| sender.is_closed());
+            // This fails if nobody waits for it any more.
+            let _ = sender.send(compiled);
+        })?;
+        let Some(time) = time else {
+            return compiled.await?;
+        };
+        let too_long = || {
+            let seconds = time.as_secs();
+            anyhow::anyhow!(
+                "compiling it takes longer than {seconds} s, so it is refused: is it the right file?"
+            )
+        };
+        timeout(time, compiled).await.map_err(|_| too_long())??
+    }
+
+    fn by(
+        compiler: Compiler,
+        component: Wasm<'_>,
+        cache: Option<PathBuf>,
+        limits: Limits,
+        is_unwanted: &dyn Fn() -> bool,
+    ) -> anyhow::Result<Self> {
         let limits = limits.settled();
         let version = match component {
             // It fits, as a test shows, and checking it takes milliseconds of every start.
@@ -59,7 +102,8 @@ impl Compiled {
             },
         };
         let engine = engine::new(&limits)?;
-        let component = compiled::load(&engine, component, cache.as_deref())?;
+        let compile = || compiler.run(&engine, component, is_unwanted);
+        let component = compiled::load(&engine, component, cache.as_deref(), compile)?;
         // Fails if its imports have other types; those of its exports are compared when they are looked up.
         let prepared = Prepared::new(engine, component)?;
         Ok(Self {
@@ -67,6 +111,7 @@ impl Compiled {
             version,
             limits,
             cache,
+            compiler,
         })
     }
 }
@@ -79,6 +124,7 @@ pub struct Sandbox {
     imports: Arc<Imports>,
     limits: Arc<Limits>,
     cache: Option<PathBuf>,
+    compiler: Compiler,
     /// For calls that do not hash.
     permits: Arc<Semaphore>,
     memory: Arc<Memory>,
@@ -115,6 +161,7 @@ impl Sandbox {
             version,
             limits,
             cache,
+            compiler,
         } = component;
         let prepared = Arc::new(prepared);
         let hashing = Arc::new(Hashing::new(prepared.clone(), &limits));
@@ -132,6 +179,7 @@ impl Sandbox {
             hashing,
             imports,
             cache,
+            compiler,
             permits,
             memory,
             limits: Arc::new(limits),
@@ -144,10 +192,11 @@ impl Sandbox {
         &*self.imports.icons
     }
 
-    /// Another component alongside this one, with the same imports and limits. The calls of both share permits and
-    /// memory.
-    pub fn sibling(&self, component: &[u8]) -> anyhow::Result<Self> {
-        let component = Compiled::new(component, self.cache.clone(), (*self.limits).clone())?;
+    /// Another component alongside this one, with the same imports, limits and compiler. The calls of both share
+    /// permits and memory. Fails like [`Compiled::start`].
+    pub async fn sibling(&self, file: Vec<u8>) -> anyhow::Result<Self> {
+        let (cache, limits) = (self.cache.clone(), (*self.limits).clone());
+        let component = Compiled::start(self.compiler, Some(file), cache, limits).await?;
         let (permits, memory) = (self.permits.clone(), self.memory.clone());
         Self::assemble(component, self.imports.clone(), permits, memory)
     }

@@ -40,8 +40,6 @@ pub struct State {
     pub(crate) budget: Budget,
     pub(crate) share: Share,
     pub(crate) limits: Arc<Limits>,
-    /// Whether memory has grown since the host last set how much may be passed to it.
-    pub(crate) has_grown: bool,
     counts: StoreLimits,
 }
 
@@ -61,7 +59,6 @@ impl State {
             table: ResourceTable::new(),
             budget: Budget::new(&limits),
             share,
-            has_grown: false,
             counts: StoreLimitsBuilder::new()
                 .table_elements(limits.table_elements)
                 .memories(1)
@@ -97,8 +94,8 @@ impl ResourceLimiterAsync for State {
         // The transaction may have stopped waiting in this very call of the host, whose result needs the memory.
         self.check_writing();
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
-        self.share.fit(desired, may_wait).await?;
-        self.has_grown = true;
+        let meter = self.budget.meter.clone();
+        meter.wait(self.share.fit(desired, may_wait)).await?;
         Ok(true)
     }
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 
 use portico_sqlite::disk;
 
@@ -24,6 +24,7 @@ impl DataDir {
     /// Locks the directory. Creates it, readable only for its owner, if it does not exist.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
+        require_folder(path)?;
         if !path.exists() {
             DirBuilder::new()
                 .recursive(true)
@@ -72,6 +73,14 @@ impl DataDir {
         path.join("portico.db")
     }
 
+    /// Whether there is a data directory with a database, which need not be locked.
+    pub fn has_database(path: &Path) -> anyhow::Result<bool> {
+        require_folder(path)?;
+        let database = Self::database_in(path);
+        let found = database.try_exists();
+        found.with_context(|| format!("cannot use the database {}", database.display()))
+    }
+
     /// The folder of the compiled component, which can be deleted.
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")
@@ -86,6 +95,16 @@ impl DataDir {
     pub fn pictures_in(path: &Path) -> PathBuf {
         path.join("icons").join("pictures")
     }
+}
+
+/// Refuses what is there and no folder.
+fn require_folder(path: &Path) -> anyhow::Result<()> {
+    ensure!(
+        path.is_dir() || !path.exists(),
+        "{} is a file; --data needs a folder",
+        path.display()
+    );
+    Ok(())
 }
 
 /// An error with advice on what to do about it.
@@ -125,6 +144,29 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_refused_in_words() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let expected = format!("{} is a file; --data needs a folder", file.path().display());
+        let refusals = [
+            DataDir::open(file.path()).err(),
+            DataDir::has_database(file.path()).err(),
+        ];
+        for refusal in refusals {
+            assert_eq!(refusal.unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_database_that_cannot_be_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        // As for a folder without permission, the system says neither that it is there nor that it is not.
+        std::os::unix::fs::symlink("portico.db", folder.path().join("portico.db")).unwrap();
+        let refusal = DataDir::has_database(folder.path()).err().unwrap().to_string();
+        let path = folder.path().display().to_string();
+        assert!(refusal.contains(&path), "{refusal}");
+    }
+
+    #[test]
     fn an_error_names_the_folder_that_cannot_be_created() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let refusal = DataDir::open(&file.path().join("data"))
@@ -132,7 +174,9 @@ mod tests {
             .unwrap()
             .to_string();
         assert!(
-            refusal.contains("cannot create the data directory") && refusal.contains("--data"),
+            refusal.contains("cannot create the data directory")
+                && refusal.contains("part of its path is a file")
+                && refusal.contains("--data"),
             "{refusal}"
         );
     }

@@ -1,5 +1,6 @@
-//! The parts of the binary `portico` that tests and benchmarks use too: icon sources and the data
-//! directory.
+//! The parts of the binary `portico` that tests and benchmarks use too: icon sources, the data directory and its
+//! backups.
 
+pub mod backups;
 pub mod data_dir;
 pub mod icons;

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::{
     identity::Identity,
     procedures::{Call, Procedure},
-    second_runtime::{self, WorkPermit},
-    service::Service,
+    resources::Resources,
+    second_runtime::{self, WorkPermit, compute},
     shape::Shape,
     throttle::LoginAttempt,
 };
@@ -26,13 +26,13 @@ pub(crate) struct Request<'a> {
     pub audited: Option<Arc<AuditedCall>>,
 }
 
-impl Service {
+impl Resources {
     /// The checks of every call, in their order. What only the procedure knows comes after them: ownership, existence,
     /// uniqueness. The component checks access once more, for the caller as they are when the call gets its instance.
     pub(crate) async fn check_and_run<T, F>(
-        &self,
+        self: &Arc<Self>,
         request: &Request<'_>,
-        input: impl FnOnce() -> Result<Value, Error>,
+        input: impl Future<Output = Result<Value, Error>>,
         run: impl FnOnce(Call) -> F,
     ) -> Result<T, Error>
     where
@@ -44,7 +44,7 @@ impl Service {
             self.check_access(procedure, &request.identity, &request.id)
                 .await?;
         }
-        let mut call = self.prepare(request, input()?);
+        let mut call = self.prepare(request, input.await?);
         if procedure.cost == Cost::Small {
             self.check_again_if_late(procedure, &mut call).await?;
             return run(call).await;
@@ -104,7 +104,7 @@ impl Service {
         }
     }
 
-    fn prepare(&self, request: &Request<'_>, input: Value) -> Call {
+    fn prepare(self: &Arc<Self>, request: &Request<'_>, input: Value) -> Call {
         let limits = self.sandbox.limits();
         Call {
             longest_answer: if request.procedure.output.holds_list() {
@@ -113,7 +113,7 @@ impl Service {
                 limits.record
             },
             cost: request.procedure.cost,
-            resources: self.resources().clone(),
+            resources: self.clone(),
             identity: request.identity.clone(),
             request_id: request.id.clone(),
             input,
@@ -122,16 +122,25 @@ impl Service {
     }
 }
 
-/// Checks the input against the procedure's shape.
-pub(crate) fn check_input(
+/// Checks the input against the procedure's shape; one that may be large, on the second runtime.
+pub(crate) async fn check_input(
     procedure: &Procedure,
+    identity: &Identity,
     input: Result<Option<Value>, Error>,
 ) -> Result<Value, Error> {
-    match procedure.input {
+    if matches!(procedure.input, Shape::Nothing) {
         // An input that is not expected is ignored.
-        Shape::Nothing => Ok(Value::Null),
-        // The component checks its texts itself: a text that is only compared may have any character.
-        shape if procedure.is_described() => shape.check(input?),
-        shape => shape.check_storable(input?),
+        return Ok(Value::Null);
+    }
+    let (shape, input, is_described) = (procedure.input, input?, procedure.is_described());
+    // The component checks its texts itself: a text that is only compared may have any character.
+    let check = move || match is_described {
+        true => shape.check(input),
+        false => shape.check_storable(input),
+    };
+    match procedure.large_input {
+        None => check(),
+        // Boxed to keep the common future small.
+        Some(_) => Box::pin(compute(identity.address, check)).await?,
     }
 }

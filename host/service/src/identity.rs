@@ -27,7 +27,7 @@ use portico_storage::{
     secrets::{self, Secrets},
 };
 
-use crate::site::is_cross_site;
+use crate::site::{ForeignSite, PublicUrl, foreign_site};
 
 /// The cookie with the session token, where the service is reached without TLS.
 pub const PLAIN_COOKIE: &str = "portico_session";
@@ -64,8 +64,8 @@ pub struct Identity {
     pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
-    /// Whether a browser sent the cookie because another site made it do so.
-    pub cross_site: bool,
+    /// The other site that made a browser send the cookie.
+    foreign_site: Option<ForeignSite>,
     /// Whether they authenticated with the cookie of a session of this service.
     from_cookie: bool,
     /// The token that their session gets once they set a new password.
@@ -86,7 +86,7 @@ impl Identity {
             authentication: Authentication::None,
             address: None,
             expires_at: None,
-            cross_site: false,
+            foreign_site: None,
             from_cookie: false,
             new_token: None,
             proof: None,
@@ -111,7 +111,15 @@ impl Identity {
     /// The same, authenticated with a cookie. If another site made the browser send it, it authorises no changes.
     pub fn by_cookie(self, headers: &HeaderMap) -> Self {
         Self {
-            cross_site: is_cross_site(headers),
+            foreign_site: foreign_site(headers, None),
+            ..self
+        }
+    }
+
+    /// The same for a service with this public URL: pages there are its own.
+    pub fn at_public_url(self, headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Self {
+        Self {
+            foreign_site: self.foreign_site.and_then(|_| foreign_site(headers, public_url)),
             ..self
         }
     }
@@ -190,13 +198,12 @@ impl Identity {
 
     /// Refuses a change that another site made the browser request.
     pub fn check_site(&self, kind: Kind) -> Result<(), Error> {
-        if self.cross_site && kind == Kind::Mutation {
-            return Err(Error::new(
-                Code::Forbidden,
-                "The session cookie authorises no changes that another site asks for",
-            ));
+        match &self.foreign_site {
+            Some(site) if kind == Kind::Mutation => {
+                Err(site.refuse("The session cookie authorises no changes that another site asks for"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -266,7 +273,9 @@ pub async fn authenticate(
         None => (Identity::anonymous(), None),
     };
     identity.from_cookie = sent.is_some_and(|sent| sent.from_cookie);
-    identity.cross_site = identity.from_cookie && is_cross_site(headers);
+    if identity.from_cookie {
+        identity = identity.by_cookie(headers);
+    }
     Ok((identity, credential))
 }
 
@@ -308,7 +317,7 @@ pub(crate) async fn renew_within(
         (found, _) = look_up(transaction, proof, now).await?;
     }
     Ok(Some(Identity {
-        cross_site: identity.cross_site,
+        foreign_site: identity.foreign_site.clone(),
         address: identity.address,
         from_cookie: identity.from_cookie,
         new_token: identity.new_token.clone(),
@@ -376,6 +385,20 @@ mod tests {
             Some(("c".into(), true))
         );
         assert_eq!(text_of(&[("cookie", "portico_sessions=c")]), None);
+    }
+
+    #[test]
+    fn with_an_embedders_cookie_pages_of_the_public_url_make_changes_and_others_do_not() {
+        let public_url = "https://home.lan".parse().unwrap();
+        for (origin, is_own) in [("https://home.lan", true), ("https://evil.example", false)] {
+            let headers = headers(&[("origin", origin), ("host", "127.0.0.1:7575")]);
+            let identity = Identity::user("u".into(), Vec::new(), Authentication::Host).by_cookie(&headers);
+            assert!(identity.check_site(Kind::Mutation).is_err() && identity.check_site(Kind::Query).is_ok());
+            let identity = identity.at_public_url(&headers, None);
+            assert!(identity.check_site(Kind::Mutation).is_err());
+            let identity = identity.at_public_url(&headers, Some(&public_url));
+            assert_eq!(identity.check_site(Kind::Mutation).is_ok(), is_own, "{origin}");
+        }
     }
 
     #[test]

@@ -23,6 +23,22 @@ pub struct Report {
     pub unchanged: Vec<Entry>,
     /// How many records the document does not name and did not change.
     pub unnamed: Unnamed,
+    /// What the document states and gets though no new record could have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+/// A field of the document that breaks a rule of new records.
+#[derive(Serialize, Deserialize)]
+pub struct Warning {
+    /// The kind of record.
+    pub kind: Cow<'static, str>,
+    /// The record's name in the document.
+    pub name: String,
+    /// Which field.
+    pub field: Cow<'static, str>,
+    /// The rule.
+    pub message: String,
 }
 
 /// Numbers of records by kind.

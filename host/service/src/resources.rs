@@ -3,7 +3,7 @@
 //! Invariant: [`HotSwap`](crate::hot_swap::HotSwap) exchanges only the sandbox. Everything else is shared by the calls
 //! of the old component and of the new one, so limits carry over.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use portico_model::{
     error::{Code, Error},
@@ -13,7 +13,11 @@ use portico_sandbox::Sandbox;
 use portico_storage::{DashboardStorage, secrets::Secrets};
 use tokio::{sync::Mutex, time::timeout};
 
-use crate::{audit::Audit, second_runtime::Permits, throttle::Throttle};
+use crate::{
+    audit::Audit,
+    second_runtime::{Permits, WorkPermit, acquire},
+    throttle::Throttle,
+};
 
 /// Storage, sandbox, clock, secrets, audit log, and the limits that all calls share.
 pub struct Resources {
@@ -57,6 +61,19 @@ impl Resources {
     /// A new id of a record.
     pub(crate) fn new_id(&self) -> String {
         self.secrets.id(self.clock.now())
+    }
+
+    /// Waits for a permit to hash a password. A call that holds one waits neither for an instance nor for the memory
+    /// that a hash needs.
+    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
+        let too_many = "Too many passwords to hash at once; try again in a moment";
+        acquire(&self.hashing, self.sandbox.limits().wait, address, too_many).await
+    }
+
+    /// Waits for a permit of a call that grows with the data.
+    pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
+        let too_many = "Too many long calls at once; try again in a moment";
+        acquire(&self.large, self.sandbox.limits().wait, address, too_many).await
     }
 
     /// Stops what takes longer than one call may.

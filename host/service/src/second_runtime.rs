@@ -1,12 +1,13 @@
-//! The runtime of calls that hash a password or grow with the data. They run on it from beginning to end, up to their
-//! answer's JSON, so threads that serve requests never wait for them.
+//! The runtime of calls that hash a password or grow with the data, and of what grows with a request or a page. Calls
+//! run on it from beginning to end, up to their answer's JSON, so threads that serve requests never wait for them.
 //!
 //! Invariants:
 //! - It has a thread for each core, of low priority. Nothing runs there without a permit. There are
-//!   [`Limits::hashing`](portico_sandbox::Limits::hashing) permits to hash and as many for everything else:
-//!   `state.apply` hashes while it holds one of the latter.
-//! - Callers get permits in rotation among addresses. A caller that has waited for [`LONGEST_WAIT`] is refused with 503
-//!   and `Retry-After`.
+//!   [`Limits::hashing`](portico_sandbox::Limits::hashing) permits to hash and as many for all other calls:
+//!   `state.apply` hashes while it holds one of the latter. What only computes, and so waits for nothing and is soon
+//!   done, has permits of its own, one for each core: it does not wait for calls that take seconds.
+//! - Callers get permits in rotation among addresses. A caller that has waited for too long, by default 10 s, is refused
+//!   with 503 and `Retry-After`.
 //! - When the client disconnects, the call is dropped at its next wait, and its transaction with it.
 
 use std::{
@@ -28,23 +29,28 @@ use tokio::{
 
 use crate::{
     fair_semaphore::{FairSemaphore, Permit},
-    resources::Resources,
     throttle::Source,
 };
 
-/// How long a call waits for a permit before it is refused.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// How long a computation waits for a permit before it is refused.
+const LONGEST_COMPUTING_WAIT: Duration = Duration::from_secs(10);
 
 /// One for the whole process, until it ends: a task of another runtime cannot drop a runtime.
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     Builder::new_multi_thread()
-        .worker_threads(cores)
+        .worker_threads(cores())
         .thread_name("portico-second")
         .on_thread_start(lower_priority)
         .enable_all()
         .build()
 });
+
+/// The permits of what only computes.
+static COMPUTING: LazyLock<Permits> = LazyLock::new(|| FairSemaphore::new(cores()));
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
 
 /// The permits of calls that share these limits.
 pub(crate) type Permits = Arc<FairSemaphore<Option<Source>>>;
@@ -62,25 +68,15 @@ fn runtime() -> io::Result<&'static Runtime> {
     RUNTIME.as_ref().map_err(copied)
 }
 
-impl Resources {
-    /// Waits for a permit to hash a password. A call that holds one waits neither for an instance nor for the memory
-    /// that a hash needs.
-    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many passwords to hash at once; try again in a moment";
-        acquire(&self.hashing, address, too_many).await
-    }
-
-    /// Waits for a permit of a call that grows with the data.
-    pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many long calls at once; try again in a moment";
-        acquire(&self.large, address, too_many).await
-    }
-}
-
-/// Waits for a permit, in rotation among addresses.
-async fn acquire(permits: &Permits, address: Option<IpAddr>, too_many: &str) -> Result<WorkPermit, Error> {
-    let permit = timeout(LONGEST_WAIT, permits.acquire(address.map(Source::from))).await;
-    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
+/// Waits for a permit at most this long, in rotation among addresses.
+pub(crate) async fn acquire(
+    permits: &Permits,
+    longest: Duration,
+    address: Option<IpAddr>,
+    too_many: &str,
+) -> Result<WorkPermit, Error> {
+    let permit = timeout(longest, permits.acquire(address.map(Source::from))).await;
+    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1));
     permit.map_err(|_| refusal())
 }
 
@@ -97,6 +93,17 @@ where
     });
     let _aborted = AbortOnDrop(task.abort_handle());
     task.await.map_err(Error::internal)?
+}
+
+/// Computes something whose time grows with a request or a page, and which waits for nothing: reading a long input,
+/// writing a long page. Addresses take turns.
+pub async fn compute<T: Send + 'static>(
+    address: Option<IpAddr>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let too_many = "Too much to do at once; try again in a moment";
+    let permit = acquire(&COMPUTING, LONGEST_COMPUTING_WAIT, address, too_many).await?;
+    run(permit, async { Ok(work()) }).await
 }
 
 /// Stops a task when it is dropped.
@@ -123,6 +130,16 @@ mod tests {
         let name = run(permits.acquire(None).await, name).await;
         assert_eq!(name.unwrap().as_deref(), Some("portico-second"));
         permits.acquire(None).await;
+    }
+
+    #[tokio::test]
+    async fn a_computation_runs_there_too_and_does_not_wait_for_calls() {
+        let permits: Permits = FairSemaphore::new(1);
+        let call = run(permits.acquire(None).await, pending::<Result<(), _>>());
+        let mut call = Box::pin(call);
+        assert!(poll!(&mut call).is_pending());
+        let name = compute(None, || thread::current().name().map(ToOwned::to_owned)).await;
+        assert_eq!(name.unwrap().as_deref(), Some("portico-second"));
     }
 
     #[tokio::test]

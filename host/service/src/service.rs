@@ -1,6 +1,7 @@
 //! The service: every transport calls procedures through it.
 
 use std::{
+    future::ready,
     ops::Deref,
     pin::pin,
     sync::Arc,
@@ -15,10 +16,9 @@ use portico_model::{
 use portico_sandbox::Sandbox;
 use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, secrets::Secrets};
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
-pub use crate::second_runtime::WorkPermit;
+pub use crate::second_runtime::{WorkPermit, compute};
 use crate::{
     audit::{Audit, AuditSettings},
     checks::{Request, check_input},
@@ -132,9 +132,7 @@ impl Service {
 
     /// The same service with another component, if that has the same procedures.
     pub(crate) async fn with_component(self: &Arc<Self>, component: Vec<u8>) -> anyhow::Result<Arc<Self>> {
-        let this = self.clone();
-        // Compiling takes seconds of processor time.
-        let sandbox = spawn_blocking(move || this.sandbox.sibling(&component)).await??;
+        let sandbox = self.sandbox.sibling(component).await?;
         let table = table_of(&sandbox).await?;
         self.table.check_same(&table)?;
         Ok(Arc::new(Self {
@@ -171,7 +169,7 @@ impl Service {
     ) -> Result<Output, Error> {
         let run = run_of(procedure)?;
         let request = self.request(procedure, identity, request_id, &input);
-        self.make(request, move || check_input(procedure, input), run)
+        self.make(request, check_input(procedure, identity, input), run)
             .await
     }
 
@@ -196,7 +194,7 @@ impl Service {
             let running = run(call);
             async move { Ok(finish(running.await?)) }
         };
-        self.make(request, move || check_input(procedure, input), run)
+        self.make(request, check_input(procedure, &authorised.identity, input), run)
             .await
     }
 
@@ -213,7 +211,7 @@ impl Service {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let request = self.request(procedure, identity, request_id, &Ok(None));
-        self.make(request, || Ok(Value::Null), run).await
+        self.make(request, ready(Ok(Value::Null)), run).await
     }
 
     /// A call whose access has not been checked yet.
@@ -238,7 +236,7 @@ impl Service {
     async fn make<T, F>(
         &self,
         request: Request<'_>,
-        input: impl FnOnce() -> Result<Value, Error>,
+        input: impl Future<Output = Result<Value, Error>>,
         run: impl FnOnce(Call) -> F,
     ) -> Result<T, Error>
     where
@@ -246,7 +244,7 @@ impl Service {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         // Pinned here, because a future that is passed on as a value would be copied at each enclosing step.
-        let running = pin!(self.check_and_run(&request, input, run));
+        let running = pin!(self.resources.check_and_run(&request, input, run));
         let answer = self.bound(request.procedure, &request.id, running).await;
         self.record(&request, &answer);
         answer
@@ -296,7 +294,8 @@ impl Service {
             procedure = procedure.name,
             request = request_id,
             outcome,
-            micros = started.elapsed().as_micros()
+            micros = started.elapsed().as_micros() as u64,
+            "called"
         );
         answer.map_err(|error| report(error, procedure.name, request_id))
     }
@@ -331,9 +330,9 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
         let text = format!("{cause:#}");
         let code = error.code.name();
         if cause.is::<Collided>() {
-            warn!(procedure, request = request_id, code, cause = text);
+            warn!(procedure, request = request_id, code, cause = text, "refused");
         } else {
-            error!(procedure, request = request_id, code, cause = text);
+            error!(procedure, request = request_id, code, cause = text, "failed");
         }
     } else if error.code == Code::Timeout {
         warn!(procedure, request = request_id, "{}", error.message);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use portico_model::{Timestamp, error::Error};
+use portico_model::{Timestamp, error::Error, time::LATEST};
 use portico_storage::{
     self as storage, Access, Authentication, CallContext, DashboardStorage, DashboardTransaction, Session,
     secrets::Secrets,
@@ -33,6 +33,7 @@ impl SessionTimes {
     /// When a session that begins now ends at the latest.
     pub(crate) fn ends_at(&self, now: Timestamp) -> Timestamp {
         now.saturating_add(self.lifetime.as_millis() as Timestamp)
+            .min(LATEST)
     }
 
     /// When a session that is used now expires, unless it is used again.

@@ -7,13 +7,25 @@ use portico_storage::{AppFilter, Result, Slice, StoredApp, Viewer};
 use crate::database::{Database, Row};
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::bounds;
 use crate::views::seen;
 
 macro_rules! columns {
     () => {
         "app.id, app.name, app.description, app.icon_url, app.href, app.ping_url"
+    };
+}
+
+/// The text of all apps, as [`AnswerSize`](portico_storage::driver::AnswerSize) counts it.
+macro_rules! text {
+    ($condition:expr) => {
+        concat!(
+            "SELECT coalesce(sum(octet_length(app.id) + octet_length(app.name) + octet_length(app.icon_url)
+                + coalesce(octet_length(app.description), 0) + coalesce(octet_length(app.href), 0)
+                + coalesce(octet_length(app.ping_url), 0)), 0) FROM ~app AS app",
+            $condition
+        )
     };
 }
 
@@ -50,6 +62,8 @@ declare! {
     ALL_SEEN = Sql::long(concat!(
         "SELECT ", columns!(), " FROM ~app AS app WHERE ", seen!(), " ORDER BY app.name_key, app.id"
     ));
+    TEXT = Sql::long(text!(""));
+    TEXT_SEEN = Sql::long(text!(concat!(" WHERE ", seen!())));
     LIST = Sql::long(page!("", "LIMIT $1 OFFSET $2"));
     SEARCH = Sql::long(page!(" WHERE [contains app.name_key $1]", "LIMIT $2 OFFSET $3"));
     LIST_SEEN = Sql::long(page!(
@@ -87,7 +101,7 @@ pub(crate) static INSERT: Insert = Insert {
     lock: Lock::Alongside,
 };
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
         match self.view(viewer) {
             None => self.find(&GET, vec![id.into()], app).await,
@@ -122,10 +136,12 @@ impl<D: Database> SqlTransaction<D> {
         let contained = filter.name_contains.clone().unwrap_or_default();
         let view = self.view(&filter.viewer);
         if slice == Slice::ALL && contained.is_empty() {
-            return match view {
-                None => self.list_sized(&ALL, Vec::new(), app).await,
-                Some(view) => self.list_sized(&ALL_SEEN, vec![user_of(&view)], app).await,
+            let (text, all, values) = match view {
+                None => (&TEXT, &ALL, Vec::new()),
+                Some(view) => (&TEXT_SEEN, &ALL_SEEN, vec![user_of(&view)]),
             };
+            self.refuse_too_large(text, values.clone()).await?;
+            return self.list_sized(all, values, app).await;
         }
         let (sql, mut values) = match view {
             Some(view) => (&LIST_SEEN, vec![user_of(&view), Value::Contained(contained)]),

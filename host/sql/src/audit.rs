@@ -5,7 +5,7 @@ use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authenticat
 use crate::database::{Database, Row, invalid};
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::{optional_provider, provider_text, saturated, timestamp, unsigned};
 
 /// The rows that match a filter, by one index and its condition. Conditions that are not used are decided first, so
@@ -106,7 +106,7 @@ pub fn audit_values(entry: &AuditEntry) -> Vec<Value> {
     ]
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
         self.insert_deferred(&AUDIT, vec![audit_values(entry)]).await
     }

@@ -8,7 +8,7 @@ use crate::database::{Database, Row};
 use crate::groups::named;
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::views::{may_change, may_view};
 
 macro_rules! list {
@@ -51,7 +51,7 @@ declare! {
         "SELECT item_position, app_id FROM ~board_item_app WHERE board_id = $1
         ORDER BY item_position, position"
     );
-    EXISTS = Sql::long("SELECT 1 FROM ~board WHERE id = $1");
+    pub(crate) EXISTS = Sql::short("SELECT 1 FROM ~board WHERE id = $1").alone();
     LIST_USERS = Sql::long("SELECT user_id, may_change FROM ~board_user WHERE board_id = $1 ORDER BY user_id");
     LIST_GROUPS = Sql::long(
         "SELECT group_id, may_change FROM ~board_group WHERE board_id = $1 ORDER BY group_id"
@@ -116,7 +116,7 @@ pub(crate) static SHARE_WITH_GROUPS: Insert = Insert {
     lock: Lock::Alone,
 };
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
         self.exists(&CAN_VIEW, vec![user_id.into(), board_id.into()])
             .await

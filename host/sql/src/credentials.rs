@@ -11,7 +11,7 @@ use portico_storage::{
 use crate::database::{Database, Row};
 use crate::parameter::Value;
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::{color_scheme, millis, optional_millis, optional_timestamp, provider, secret, timestamp};
 
 /// The user to whom a new record is to belong. The row is locked, so that the user stays enabled until the transaction
@@ -33,6 +33,9 @@ macro_rules! permitted {
         )
     };
 }
+
+/// There may be no session to keep.
+const OTHER_SESSIONS: &str = "DELETE FROM ~session WHERE user_id = $1 AND (id <> $2 OR $2 IS NULL)";
 
 declare! {
     FIND_KEY = Sql::short(concat!(
@@ -77,13 +80,9 @@ declare! {
     TOUCH_SESSION = Sql::short("UPDATE ~session SET last_used_at = $2, expires_at = $3 WHERE id = $1");
     RENEW_SESSION = Sql::short("UPDATE ~session SET token_hash = $3 WHERE id = $1 AND user_id = $2");
     DELETE_SESSION = Sql::short("DELETE FROM ~session WHERE id = $1");
-    /// There may be no session to keep. The row of the user is already locked.
-    END_SESSIONS = Sql::unbounded(
-        "DELETE FROM ~session WHERE user_id = $1 AND (id <> $2 OR $2 IS NULL)"
-    ).alongside();
-    END_OTHER_SESSIONS = Sql::unbounded(
-        "DELETE FROM ~session WHERE user_id = $1 AND (id <> $2 OR $2 IS NULL)"
-    );
+    /// The row of the user is already locked.
+    END_SESSIONS = Sql::unbounded(OTHER_SESSIONS).alongside();
+    END_OTHER_SESSIONS = Sql::unbounded(OTHER_SESSIONS);
     /// Two transactions that delete the same rows in different orders would wait for each other: rows that another one
     /// holds are left to it or to the next call, and so are rows beyond the bound.
     DELETE_EXPIRED_SESSIONS = Sql::unbounded(
@@ -94,7 +93,7 @@ declare! {
     ).alongside();
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
         let (sql, value) = match key {
             CredentialKey::Key(id) => (&FIND_KEY, id.into()),

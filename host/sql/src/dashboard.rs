@@ -14,175 +14,175 @@ use crate::transaction::SqlTransaction;
 #[async_trait]
 impl<D: Database> DashboardTransaction for SqlTransaction<D> {
     async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
-        self.find_credential(key).await
+        self.runner.find_credential(key).await
     }
 
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
-        self.get_session_user(user_id).await
+        self.runner.get_session_user(user_id).await
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        self.insert_key(key, secret, None).await
+        self.runner.insert_key(key, secret, None).await
     }
 
     async fn import_key(&mut self, key: &ApiKey, secret: &SecretHash, imported: &str) -> Result<()> {
-        self.insert_key(key, secret, Some(imported)).await
+        self.runner.insert_key(key, secret, Some(imported)).await
     }
 
     async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool> {
-        self.adopt_key(id, imported, secret).await
+        self.runner.adopt_key(id, imported, secret).await
     }
 
     async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
-        self.list_keys(user_id).await
+        self.runner.list_keys(user_id).await
     }
 
     async fn delete_key(&mut self, id: &str) -> Result<bool> {
-        self.delete_key(id).await
+        self.runner.delete_key(id).await
     }
 
     async fn touch_key(&mut self, id: &str, now: Timestamp) -> Result<()> {
-        self.touch_key(id, now).await
+        self.runner.touch_key(id, now).await
     }
 
     async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()> {
-        self.insert_session(session, token).await
+        self.runner.insert_session(session, token).await
     }
 
     async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
-        self.list_sessions(user_id).await
+        self.runner.list_sessions(user_id).await
     }
 
     async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
-        self.touch_session(id, now, expires_at).await
+        self.runner.touch_session(id, now, expires_at).await
     }
 
     async fn delete_session(&mut self, id: &str) -> Result<bool> {
-        self.delete_session(id).await
+        self.runner.delete_session(id).await
     }
 
     async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64> {
-        self.delete_other_sessions(user_id, kept).await
+        self.runner.delete_other_sessions(user_id, kept).await
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
-        self.delete_expired_sessions(now).await
+        self.runner.delete_expired_sessions(now).await
     }
 
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
-        self.insert_invite(invite, token).await
+        self.runner.insert_invite(invite, token).await
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
-        self.list_invites().await
+        self.runner.list_invites().await
     }
 
     async fn delete_invite(&mut self, id: &str) -> Result<bool> {
-        self.delete_invite(id).await
+        self.runner.delete_invite(id).await
     }
 
     async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()> {
-        self.put_password_link(link, token).await
+        self.runner.put_password_link(link, token).await
     }
 
     async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>> {
-        self.find_password_link(token, now).await
+        self.runner.find_password_link(token, now).await
     }
 
     async fn delete_password_link(&mut self, user_id: &str) -> Result<bool> {
-        self.delete_password_link(user_id).await
+        self.runner.delete_password_link(user_id).await
     }
 
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
-        self.insert_group(id, name, name_key).await
+        self.runner.insert_group(id, name, name_key).await
     }
 
     async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
-        self.update_group(id, name, name_key).await
+        self.runner.update_group(id, name, name_key).await
     }
 
     async fn list_groups(&mut self) -> Result<Vec<Group>> {
-        self.list_groups().await
+        self.runner.list_groups().await
     }
 
     async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
-        self.find_group(name_key).await
+        self.runner.find_group(name_key).await
     }
 
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
-        self.list_memberships(user_id).await
+        self.runner.list_memberships(user_id).await
     }
 
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
-        self.delete_group(id).await
+        self.runner.delete_group(id).await
     }
 
     async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
-        self.set_group_permissions(id, permissions).await
+        self.runner.set_group_permissions(id, permissions).await
     }
 
     async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
-        self.remove_from_group(user_id, group_id).await
+        self.runner.remove_from_group(user_id, group_id).await
     }
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.insert_board(board, name_key).await
+        self.runner.insert_board(board, name_key).await
     }
 
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.update_board(board, name_key).await
+        self.runner.update_board(board, name_key).await
     }
 
     async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
-        self.can_change_board(user_id, board_id).await
+        self.runner.can_change_board(user_id, board_id).await
     }
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
-        self.list_boards().await
+        self.runner.list_boards().await
     }
 
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
-        self.list_visible_boards(user_id).await
+        self.runner.list_visible_boards(user_id).await
     }
 
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
-        self.list_changeable_boards(user_id).await
+        self.runner.list_changeable_boards(user_id).await
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
-        self.get_board(id).await
+        self.runner.get_board(id).await
     }
 
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
-        self.get_shares(board_id).await
+        self.runner.get_shares(board_id).await
     }
 
     async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>> {
-        self.get_named_shares(board_id).await
+        self.runner.get_named_shares(board_id).await
     }
 
     async fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool> {
-        self.share_board(id, shares).await
+        self.runner.share_board(id, shares).await
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
-        self.delete_board(id).await
+        self.runner.delete_board(id).await
     }
 
     async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool> {
-        self.sees_apps(ids, viewer).await
+        self.runner.sees_apps(ids, viewer).await
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
-        self.get_subject(user_id, provider).await
+        self.runner.get_subject(user_id, provider).await
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
-        self.get_extras(of).await
+        self.runner.get_extras(of).await
     }
 
     async fn set_extras(&mut self, of: &ExtrasOf, extras: Option<&str>) -> Result<bool> {
-        self.set_extras(of, extras).await
+        self.runner.set_extras(of, extras).await
     }
 
     async fn insert_search_engine(
@@ -191,7 +191,9 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         name_key: &str,
         short_key: &str,
     ) -> Result<bool> {
-        self.insert_search_engine(engine, name_key, short_key).await
+        self.runner
+            .insert_search_engine(engine, name_key, short_key)
+            .await
     }
 
     async fn update_search_engine(
@@ -200,34 +202,36 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         name_key: &str,
         short_key: &str,
     ) -> Result<bool> {
-        self.update_search_engine(engine, name_key, short_key).await
+        self.runner
+            .update_search_engine(engine, name_key, short_key)
+            .await
     }
 
     async fn get_search_engine(&mut self, id: &str) -> Result<Option<SearchEngine>> {
-        self.get_search_engine(id).await
+        self.runner.get_search_engine(id).await
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
-        self.list_search_engines().await
+        self.runner.list_search_engines().await
     }
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
-        self.delete_search_engine(id).await
+        self.runner.delete_search_engine(id).await
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
-        self.insert_audit(entry).await
+        self.runner.insert_audit(entry).await
     }
 
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
-        self.list_audit(filter, offset, limit).await
+        self.runner.list_audit(filter, offset, limit).await
     }
 
     async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
-        self.count_audit(filter).await
+        self.runner.count_audit(filter).await
     }
 
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
-        self.prune_audit(which, most).await
+        self.runner.prune_audit(which, most).await
     }
 }

@@ -2,9 +2,10 @@
 
 use portico_storage::{ExtrasOf, Result};
 
+use crate::boards;
 use crate::database::Database;
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 
 declare! {
     HAS_USER = Sql::short("SELECT 1 FROM ~user_account WHERE id = $1").alone();
@@ -14,7 +15,6 @@ declare! {
         ON CONFLICT (user_id) DO UPDATE SET extras = $2"
     ).alone();
     DELETE_OF_USER = Sql::short("DELETE FROM ~user_extras WHERE user_id = $1").alone();
-    HAS_BOARD = Sql::short("SELECT 1 FROM ~board WHERE id = $1").alone();
     GET_OF_BOARD = Sql::short("SELECT extras FROM ~board_extras WHERE board_id = $1").alone();
     SET_OF_BOARD = Sql::short(
         "INSERT INTO ~board_extras (board_id, extras) VALUES ($1, $2)
@@ -23,7 +23,7 @@ declare! {
     DELETE_OF_BOARD = Sql::short("DELETE FROM ~board_extras WHERE board_id = $1").alone();
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
         let (sql, id) = match of {
             ExtrasOf::User(id) => (&GET_OF_USER, id),
@@ -36,7 +36,7 @@ impl<D: Database> SqlTransaction<D> {
     pub(crate) async fn set_extras(&mut self, of: &ExtrasOf, extras: Option<&str>) -> Result<bool> {
         let (has, set, delete, id) = match of {
             ExtrasOf::User(id) => (&HAS_USER, &SET_OF_USER, &DELETE_OF_USER, id),
-            ExtrasOf::Board(id) => (&HAS_BOARD, &SET_OF_BOARD, &DELETE_OF_BOARD, id),
+            ExtrasOf::Board(id) => (&boards::EXISTS, &SET_OF_BOARD, &DELETE_OF_BOARD, id),
         };
         if !self.exists(has, vec![id.into()]).await? {
             return Ok(false);

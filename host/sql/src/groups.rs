@@ -8,7 +8,7 @@ use portico_storage::{ADMIN, Group, Named, Result};
 use crate::database::{Database, Row};
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::{Read, SqlTransaction};
+use crate::transaction::{Read, Runner};
 
 declare! {
     LIST_PERMISSIONS = Sql::short(
@@ -61,7 +61,7 @@ pub(crate) static INSERT_PERMISSIONS: Insert = Insert {
     lock: Lock::Alone,
 };
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     /// The permissions that a user has from all groups; in order, each once.
     pub(crate) async fn list_permissions(&mut self, user_id: &str) -> Result<Vec<String>> {
         self.list(&LIST_PERMISSIONS, vec![user_id.into()], |row| row.text(0))

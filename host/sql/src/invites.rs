@@ -5,7 +5,7 @@ use portico_storage::{Invite, Named, NewInvite, Result, SecretHash, hash_secret,
 
 use crate::database::{Database, Row};
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::{millis, secret, timestamp};
 
 declare! {
@@ -21,7 +21,7 @@ declare! {
     DELETE = Sql::short("DELETE FROM ~invite WHERE id = $1");
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
         self.is_invite_valid(&GET, id, token, now).await
     }

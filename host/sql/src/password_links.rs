@@ -5,7 +5,7 @@ use portico_storage::{Constraint, Error, PasswordLink, Result, SecretHash};
 
 use crate::database::Database;
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::millis;
 
 declare! {
@@ -26,7 +26,7 @@ declare! {
     DELETE = Sql::short("DELETE FROM ~password_link WHERE user_id = $1").alone();
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()> {
         self.delete_password_link(&link.user_id).await?;
         let values = vec![

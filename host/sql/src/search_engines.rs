@@ -5,7 +5,7 @@ use portico_storage::{Result, SearchEngine};
 use crate::database::{Database, Row};
 use crate::parameter::Value;
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 
 macro_rules! select {
     ($rest:literal) => {
@@ -39,7 +39,7 @@ declare! {
     DELETE = Sql::unbounded("DELETE FROM ~search_engine WHERE id = $1");
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn has_search_engine(&mut self, id: &str) -> Result<bool> {
         self.exists(&EXISTS, vec![id.into()]).await
     }

@@ -82,8 +82,8 @@ pub struct Insert {
 
 /// Declares statements as constants, and lists them.
 macro_rules! declare {
-    ($($(#[$doc:meta])* $name:ident = $statement:expr;)*) => {
-        $($(#[$doc])* static $name: $crate::statement::Sql = $statement;)*
+    ($($(#[$doc:meta])* $visibility:vis $name:ident = $statement:expr;)*) => {
+        $($(#[$doc])* $visibility static $name: $crate::statement::Sql = $statement;)*
         pub(crate) static STATEMENTS: &[&$crate::statement::Sql] = &[$(&$name),*];
     };
 }

@@ -1,6 +1,8 @@
 //! One transaction: what it notes in addition to its statements, and how a statement runs.
 
-use portico_storage::driver::{AnswerSize, PasswordSetter, TextSize, Trail, View, failed_before, only_reads};
+use portico_storage::driver::{
+    AnswerSize, LARGEST_ANSWER, PasswordSetter, TextSize, Trail, View, failed_before, only_reads,
+};
 use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
 
 use crate::database::{Database, Row};
@@ -20,9 +22,34 @@ pub struct Settings {
     pub views_differ: bool,
 }
 
-/// A transaction of this database.
+/// A transaction of this database. It forwards to `Runner`, which has functions of the same names as the traits, but not
+/// the traits: so a call of a function that is missing there does not compile, rather than call itself.
 pub struct SqlTransaction<D> {
-    pub(crate) database: D,
+    pub(crate) runner: Runner<D>,
+}
+
+impl<D: Database> SqlTransaction<D> {
+    /// A transaction of this call.
+    pub fn new(database: D, access: Access, context: &CallContext, settings: Settings) -> Self {
+        let (setter, trail) = match access {
+            Access::Write => (PasswordSetter::of(context), Trail::of(context)),
+            Access::Lookup | Access::Read => Default::default(),
+        };
+        let runner = Runner {
+            database,
+            access,
+            settings,
+            setter,
+            trail,
+            failed: false,
+        };
+        Self { runner }
+    }
+}
+
+/// Runs the statements of one transaction.
+pub(crate) struct Runner<D> {
+    database: D,
     access: Access,
     settings: Settings,
     pub(crate) setter: PasswordSetter,
@@ -35,28 +62,12 @@ pub struct SqlTransaction<D> {
 /// How one row is read.
 pub(crate) type Read<T> = fn(&dyn Row) -> Result<T>;
 
-impl<D: Database> SqlTransaction<D> {
-    /// A transaction of this call.
-    pub fn new(database: D, access: Access, context: &CallContext, settings: Settings) -> Self {
-        let (setter, trail) = match access {
-            Access::Write => (PasswordSetter::of(context), Trail::of(context)),
-            Access::Lookup | Access::Read => Default::default(),
-        };
-        Self {
-            database,
-            access,
-            settings,
-            setter,
-            trail,
-            failed: false,
-        }
+impl<D: Database> Runner<D> {
+    pub(crate) fn is_waiting_for_write_lock(&self) -> bool {
+        self.is_writing() && !self.database.blocks_writers()
     }
 
-    pub(crate) fn blocks_writers(&self) -> bool {
-        self.database.blocks_writers()
-    }
-
-    pub(crate) fn is_writing(&self) -> bool {
+    fn is_writing(&self) -> bool {
         self.access == Access::Write
     }
 
@@ -124,6 +135,15 @@ impl<D: Database> SqlTransaction<D> {
     pub(crate) async fn count(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
         let count = self.find(sql, values, |row| row.number(0)).await?;
         Ok(count.unwrap_or_default().unsigned_abs())
+    }
+
+    /// Refuses a list without a bound whose text, which this statement counts, is too large: reading it until it is
+    /// takes longer, and sorts it first.
+    pub(crate) async fn refuse_too_large(&mut self, text: &'static Sql, values: Vec<Value>) -> Result<()> {
+        match self.count(text, values).await? > LARGEST_ANSWER as u64 {
+            true => self.refuse(Error::TooLarge),
+            false => Ok(()),
+        }
     }
 
     /// All rows, unless their texts are too large together.

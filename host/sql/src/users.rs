@@ -9,7 +9,7 @@ use portico_storage::{
 use crate::database::{Database, Row, invalid};
 use crate::parameter::Value;
 use crate::statement::{Sql, declare};
-use crate::transaction::SqlTransaction;
+use crate::transaction::Runner;
 use crate::values::{
     bounds, color_scheme_text, optional_millis, optional_timestamp, provider, provider_text, unsigned,
 };
@@ -68,6 +68,21 @@ macro_rules! matching_email {
     };
 }
 
+/// The text of users, as [`AnswerSize`](portico_storage::driver::AnswerSize) counts it; images only if the parameter is
+/// true.
+macro_rules! text {
+    ($condition:expr, $with_images:literal) => {
+        concat!(
+            "SELECT coalesce(sum(octet_length(account.id) + octet_length(account.name)
+                + coalesce(octet_length(account.email), 0)
+                + CASE WHEN ",
+            $with_images,
+            " THEN coalesce(octet_length(account.image), 0) ELSE 0 END), 0) FROM ~user_account AS account",
+            $condition
+        )
+    };
+}
+
 declare! {
     HAS_ANY = Sql::short("SELECT 1 FROM ~user_account LIMIT 1").alone();
     GET = Sql::short(
@@ -87,6 +102,8 @@ declare! {
         WHERE identity.provider = $1 AND identity.subject_hash = $2 AND identity.subject = $3"
     )).alone();
     ALL = Sql::long(listed!("~user_account AS account", "$1"));
+    TEXT = Sql::long(text!("", "$1"));
+    TEXT_FOUND = Sql::long(text!(matching!(), "$4"));
     LIST = Sql::long(page!("", "LIMIT $1 OFFSET $2", "$3"));
     SEARCH = Sql::long(page!(matching!(), "LIMIT $4 OFFSET $5", "$6"));
     SEARCH_EMAIL = Sql::long(page!(matching_email!(), "LIMIT $5 OFFSET $6", "$7"));
@@ -133,7 +150,7 @@ declare! {
     DELETE = Sql::unbounded("DELETE FROM ~user_account WHERE id = $1");
 }
 
-impl<D: Database> SqlTransaction<D> {
+impl<D: Database> Runner<D> {
     pub(crate) async fn has_users(&mut self) -> Result<bool> {
         self.exists(&HAS_ANY, Vec::new()).await
     }
@@ -162,6 +179,14 @@ impl<D: Database> SqlTransaction<D> {
         slice: Slice,
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
+        if slice == Slice::ALL && filter.email.is_none() {
+            let (text, mut values) = match is_everyone(filter) {
+                true => (&TEXT, Vec::new()),
+                false => (&TEXT_FOUND, filter_values(filter)),
+            };
+            values.push(with_images.into());
+            self.refuse_too_large(text, values).await?;
+        }
         let (sql, mut values) = match is_everyone(filter) {
             true if slice == Slice::ALL => (&ALL, Vec::new()),
             true => (&LIST, bounds(slice).into()),

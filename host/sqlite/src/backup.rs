@@ -5,11 +5,13 @@
 //!   and blocks no writer.
 //! - A file under the name of the copy is complete, checked and on the disk.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{become_one_file, connect, connect_alone};
@@ -94,18 +96,22 @@ pub fn backup(
     Ok(contents)
 }
 
-/// Whether the database, or a file that Portico or SQLite puts next to it, may have this name.
+/// What Portico keeps in the folder of its database, in addition to files that are named like the database.
+const NEIGHBOURS: [&str; 3] = ["cache", "icons", "lock"];
+
+/// Whether the database, or something that Portico or SQLite puts next to it, may have this name or be in a folder of
+/// this name.
 pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
-    let folder = file.parent().context("a file has a folder")?;
+    let folder = std::fs::canonicalize(file.parent().context("a file has a folder")?)?;
     let home = std::fs::canonicalize(database.parent().context("a database has a folder")?)?;
-    let name = |path: &Path| {
-        path.file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
+    let text = |name: &OsStr| name.to_string_lossy().into_owned();
+    let path = folder.join(file.file_name().unwrap_or_default());
+    let Some(first) = path.strip_prefix(&home).ok().and_then(|path| path.iter().next()) else {
+        return Ok(false);
     };
-    let is_named_like_it = name(file).starts_with(&name(database)) || name(file) == "lock";
-    Ok(std::fs::canonicalize(folder)? == home && is_named_like_it)
+    let first = text(first);
+    let own = text(database.file_name().unwrap_or_default());
+    Ok((folder == home && first.starts_with(&own)) || NEIGHBOURS.contains(&first.as_str()))
 }
 
 /// Refuses a database of another program, or of an earlier build.
@@ -174,6 +180,14 @@ pub(super) fn copy_into(
         }
     };
     check(&copy)?;
+    let texts = check_texts(&copy);
+    let refused = match origin {
+        Origin::Host => refused.or_else(|| texts.err().map(|error| format!("{error:#}"))),
+        Origin::Untrusted => {
+            texts?;
+            None
+        }
+    };
     let contents = Contents {
         refused,
         ..contents(&copy, file)?
@@ -193,6 +207,34 @@ pub(super) fn check(connection: &Connection) -> anyhow::Result<()> {
     let references = "SELECT 'a row of ' || \"table\" || ' refers to a missing record of ' || parent
                       FROM pragma_foreign_key_check";
     broken.extend(texts(references).map_err(explain)?);
+    if broken.is_empty() {
+        return Ok(());
+    }
+    bail!("the database is damaged: {}", first_few(broken));
+}
+
+/// Refuses texts that are not UTF-8: SQLite stores any bytes as a text, and a row that holds some cannot be read.
+fn check_texts(connection: &Connection) -> anyhow::Result<()> {
+    let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    let tables: Vec<String> = tables
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut broken = Vec::new();
+    for table in tables {
+        let mut rows = connection.prepare(&format!("SELECT * FROM \"{}\"", table.replace('"', "\"\"")))?;
+        let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
+        let mut found = vec![false; columns.len()];
+        let mut rows = rows.query([]).map_err(explain)?;
+        while let Some(row) = rows.next().map_err(explain)? {
+            for (column, found) in found.iter_mut().enumerate() {
+                if let ValueRef::Text(text) = row.get_ref(column)? {
+                    *found |= std::str::from_utf8(text).is_err();
+                }
+            }
+        }
+        let found = columns.iter().zip(found).filter(|(_, found)| *found);
+        broken.extend(found.map(|(column, _)| format!("{table}.{column} holds a text that is not UTF-8")));
+    }
     if broken.is_empty() {
         return Ok(());
     }

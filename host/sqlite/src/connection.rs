@@ -12,7 +12,7 @@ use super::{interrupts, schema};
 const STATEMENT_CACHE: usize = 200;
 
 /// How long a statement waits for a lock of another process.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The file is not mapped into memory: every reader would have to map it again after each commit, which takes longer
 /// than reading the few pages that it needs. Each connection may cache 8 MiB of pages: with SQLite's 2 MiB, a page of

@@ -47,7 +47,10 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<()> {
     };
     let start = Instant::now();
     match check() {
-        Ok(found) if found == "ok" => debug!(micros = start.elapsed().as_micros(), "the database is sound"),
+        Ok(found) if found == "ok" => debug!(
+            micros = start.elapsed().as_micros() as u64,
+            "the database is sound"
+        ),
         Ok(found) => bail!("{}: {}", health::DAMAGED, found.replace('\n', " ")),
         Err(error) if health::is_damage(&error) => return Err(explain(error)),
         Err(error) => warn!(%error, "the database could not be checked"),

@@ -26,6 +26,7 @@ pub fn advice(error: &io::Error) -> Option<&'static str> {
         }
         ErrorKind::QuotaExceeded => "the quota of its disk is used up; free some space",
         ErrorKind::ReadOnlyFilesystem => "its file system is mounted read-only; mount it writable",
+        ErrorKind::NotADirectory => "a part of its path is a file, and no folder",
         ErrorKind::PermissionDenied => "it may not be written; check its owner and permissions",
         _ => return None,
     })

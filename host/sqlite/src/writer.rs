@@ -1,27 +1,24 @@
 //! The one connection that writes, and the permit to use it.
 //!
-//! A commit costs a write to the disk and little else, so transactions that come at the same time share
-//! one (`batch.rs`). A transaction that reads takes the permit and runs on its caller's thread. One that
-//! reads nothing (`Deferred`) is queued as a whole when it commits: the holder of the permit that ends
-//! a batch runs everything in the queue, one after the other, without passing the permit on in between.
+//! A commit costs a write to the disk and little else, so transactions that come at the same time share one
+//! (`batch.rs`). A transaction that reads takes the permit and runs on its caller's thread. One that reads nothing
+//! (`Deferred`) is queued as a whole when it commits: the holder of the permit that ends a batch runs everything in the
+//! queue, one after the other, without passing the permit on in between.
 //!
 //! Invariants:
-//! - Only the holder of the permit uses the connection. The permit is passed on in order.
+//! - Only the holder of the permit has the batch, and with it the connection. The permit is passed on in order.
+//! - The batch is idle only if it is not open, nothing is queued, and no caller waits. One lock decides this, so a
+//!   caller that waits, or queues something, has a holder that looks after it.
 //! - `commit` and `write` return only after the outer COMMIT.
-//! - An open batch, and what is queued, always has a responsible caller: the holder of the permit, or a caller that
-//!   waits for it. A holder leaves them only if a caller waits, and checks again after releasing the permit. A caller
-//!   that stops waiting, and one that queues something, checks too. So one of them notices that no other caller is
-//!   left, and finishes the batch.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::batch::{Batch, Blind, Deferred, Member, Undo, answer};
@@ -40,14 +37,20 @@ const SHORT: Duration = Duration::from_millis(1);
 
 /// Owns the connection that writes, and gives out the permit.
 pub(super) struct Writer {
-    /// Locked by the holder of the permit.
-    batch: Arc<Mutex<Batch>>,
-    /// How many callers wait for the permit.
-    waiting: AtomicUsize,
-    queue: std::sync::Mutex<VecDeque<Blind>>,
-    numbers: AtomicU64,
+    /// Locked only for moments.
+    state: Mutex<State>,
     patience: Duration,
     health: Arc<Health>,
+}
+
+struct State {
+    /// The batch, while no one holds the permit.
+    idle: Option<Batch>,
+    /// Callers that wait for the permit. Those that have given up are closed.
+    waiting: VecDeque<oneshot::Sender<WritePermit>>,
+    queue: VecDeque<Blind>,
+    /// The number of the last one that was queued.
+    number: u64,
 }
 
 impl Writer {
@@ -57,11 +60,14 @@ impl Writer {
         readers: Arc<Readers>,
         patience: Duration,
     ) -> Self {
+        let state = State {
+            idle: Some(Batch::new(connection, health.clone(), readers)),
+            waiting: VecDeque::new(),
+            queue: VecDeque::new(),
+            number: 0,
+        };
         Self {
-            batch: Arc::new(Mutex::new(Batch::new(connection, health.clone(), readers))),
-            waiting: AtomicUsize::new(0),
-            queue: std::sync::Mutex::default(),
-            numbers: AtomicU64::new(0),
+            state: Mutex::new(state),
             patience,
             health,
         }
@@ -69,35 +75,33 @@ impl Writer {
 
     /// Waits for the permit and begins a transaction in the batch.
     pub async fn begin(self: &Arc<Self>) -> Result<WritePermit> {
-        let mut batch = match self.batch.clone().try_lock_owned() {
-            Ok(batch) => batch,
-            Err(_) => {
-                // Declared first, so that it is dropped last: the lock is released before the count falls.
-                let _waiting = Waiting::new(self);
-                let locked = timeout(self.patience, self.batch.clone().lock_owned()).await;
-                locked.map_err(|_| waited_too_long())?
+        let mut permit = match self.take_idle_or_wait() {
+            Ok(batch) => WritePermit::new(self, batch),
+            Err(turn) => {
+                let waited = timeout(self.patience, turn).await;
+                waited.map_err(|_| waited_too_long())?.map_err(|_| gone())?
             }
         };
-        let begun = batch.begin().map_err(|error| self.health.translate(&error));
-        let permit = WritePermit {
-            writer: self.clone(),
-            batch: Some(batch),
-            undo: begun.as_ref().ok().copied(),
-        };
-        begun.map(|_| permit)
+        permit.begin()?;
+        Ok(permit)
+    }
+
+    fn take_idle_or_wait(&self) -> std::result::Result<Batch, oneshot::Receiver<WritePermit>> {
+        let mut state = self.state();
+        state.idle.take().ok_or_else(|| {
+            let (sender, turn) = oneshot::channel();
+            state.waiting.push_back(sender);
+            turn
+        })
     }
 
     /// Runs a whole blind transaction. Returns when it is durable.
     pub async fn write(self: &Arc<Self>, writes: Vec<Deferred>) -> Result<()> {
         let (member, mut committed) = oneshot::channel();
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let blind = Blind {
-            writes,
-            member,
-            number,
-        };
-        self.queue().push_back(blind);
-        self.finish_if_orphaned();
+        let (number, idle) = self.queue(writes, member);
+        if let Some(batch) = idle {
+            self.finish(batch);
+        }
         match timeout(self.patience, &mut committed).await {
             Ok(result) => result.unwrap_or_else(|_| Err(gone())),
             Err(_) if self.withdraw(number) => Err(waited_too_long()),
@@ -106,84 +110,94 @@ impl Writer {
         }
     }
 
-    /// What is known of the database.
-    pub fn health(&self) -> &Health {
-        &self.health
-    }
-
-    fn is_awaited(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) > 0
-    }
-
-    /// Finishes the batch if no caller holds the permit or waits for it. To be called after releasing the
-    /// permit, after ceasing to wait, and after queuing something.
-    fn finish_if_orphaned(self: &Arc<Self>) {
-        // The caller's own step (lock, count or queue) comes before this check. So of two callers that
-        // check at the same time, at least one sees the other's step.
-        fence(Ordering::SeqCst);
-        if !self.is_awaited()
-            && let Ok(batch) = self.batch.clone().try_lock_owned()
-        {
-            self.finish(batch);
-        }
-    }
-
-    /// Ends the batch and releases the permit; if the disk is slow, on a thread of its own.
-    fn finish(self: &Arc<Self>, batch: OwnedMutexGuard<Batch>) {
-        let has_work = batch.has_members() || self.has_queued();
-        let is_short = batch.last_commit() < SHORT;
-        let finish = Finish(Some((self.clone(), batch)));
-        if has_work
-            && let Ok(runtime) = Handle::try_current()
-            && !(is_short && runtime.metrics().num_workers() > 1)
-        {
-            drop_elsewhere(finish);
-        }
-    }
-
-    /// Runs what is queued, ends the batch and releases the permit, on this thread. The members get their results when
-    /// the returned value is sent.
-    fn end(&self, mut batch: OwnedMutexGuard<Batch>) -> Answers {
-        // A batch that SQLite has rolled back ends without the queue, so that the queued transactions do not fail with
-        // it.
-        let rolled_back = (!batch.is_sound()).then(|| batch.end());
-        batch.run(self.next_queued());
-        let ended = batch.end();
-        // Before the results are sent: a caller that gets one finds the permit free.
-        drop(batch);
-        Answers(rolled_back.into_iter().chain([ended]).collect())
-    }
-
-    /// The batch, if something is queued and no other caller will run it.
-    fn orphaned_queue(&self) -> Option<OwnedMutexGuard<Batch>> {
-        let is_orphaned = self.has_queued() && !self.is_awaited();
-        is_orphaned.then(|| self.batch.clone().try_lock_owned().ok())?
-    }
-
-    /// Whether something is queued. Ordered after the caller's previous step, like
-    /// [`Writer::finish_if_orphaned`].
-    fn has_queued(&self) -> bool {
-        fence(Ordering::SeqCst);
-        !self.queue().is_empty()
-    }
-
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Blind>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Queues a transaction. Returns its number, and the batch if no one holds the permit.
+    fn queue(&self, writes: Vec<Deferred>, member: Member) -> (u64, Option<Batch>) {
+        let mut state = self.state();
+        state.number += 1;
+        let number = state.number;
+        state.queue.push_back(Blind {
+            writes,
+            member,
+            number,
+        });
+        (number, state.idle.take())
     }
 
     /// Removes a transaction from the queue; false if it was no longer there.
     fn withdraw(&self, number: u64) -> bool {
-        let mut queue = self.queue();
+        let queue = &mut self.state().queue;
         let count = queue.len();
         queue.retain(|blind| blind.number != number);
         queue.len() < count
     }
 
-    /// Removes the next ones from the queue.
+    /// What is known of the database.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Gives the permit, with the batch as it is, to the next caller that waits. Returns the batch if none does.
+    fn pass_on(self: &Arc<Self>, mut batch: Batch) -> Option<Batch> {
+        loop {
+            let next = self.state().waiting.pop_front();
+            let Some(waiting) = next else {
+                return Some(batch);
+            };
+            // A caller that has given up returns it.
+            match waiting.send(WritePermit::new(self, batch)) {
+                Ok(()) => return None,
+                Err(mut permit) => batch = permit.batch.take()?,
+            }
+        }
+    }
+
+    /// Passes the permit on after a batch was ended, or lets the batch rest. Returns it if something is queued that no
+    /// other caller will run.
+    fn release(self: &Arc<Self>, mut batch: Batch) -> Option<Batch> {
+        loop {
+            batch = self.pass_on(batch)?;
+            let mut state = self.state();
+            match (state.waiting.is_empty(), state.queue.is_empty()) {
+                (true, true) => {
+                    state.idle = Some(batch);
+                    return None;
+                }
+                (true, false) => return Some(batch),
+                // One came meanwhile.
+                (false, _) => {}
+            }
+        }
+    }
+
+    /// Ends the batch and releases the permit; if the disk is slow, or more is queued than one batch takes, on a thread
+    /// of its own.
+    fn finish(self: &Arc<Self>, batch: Batch) {
+        let has_work = batch.has_members() || !self.state().queue.is_empty();
+        let is_short = batch.last_commit() < SHORT;
+        let mut unfinished = Unfinished(Some((self.clone(), batch)));
+        // Without a runtime, no requests wait for this thread.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        if !has_work || is_short && runtime.metrics().num_workers() > 1 {
+            unfinished.end_batch();
+        }
+        if unfinished.0.is_some() {
+            let thread = thread::Builder::new().name("portico-commit".into());
+            // If the system cannot start it, this drops the batch here.
+            let _ = thread.spawn(move || drop(unfinished));
+        }
+    }
+
+    /// Removes the next transactions from the queue.
     fn next_queued(&self) -> Vec<Blind> {
-        let mut queue = self.queue();
+        let queue = &mut self.state().queue;
         let count = queue.len().min(MAX_QUEUED);
         queue.drain(..count).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -191,20 +205,35 @@ fn gone() -> Error {
     Error::Unavailable("the writer has shut down".into())
 }
 
-/// Counts a caller that waits for the permit.
-struct Waiting<'a>(&'a Arc<Writer>);
+/// A batch that is to be ended. Dropping it ends it, and then runs what is queued until the queue is empty or a caller
+/// takes the permit.
+struct Unfinished(Option<(Arc<Writer>, Batch)>);
 
-impl<'a> Waiting<'a> {
-    fn new(writer: &'a Arc<Writer>) -> Self {
-        writer.waiting.fetch_add(1, Ordering::SeqCst);
-        Self(writer)
+impl Unfinished {
+    /// Runs what is queued, ends the batch, and releases the permit unless more is queued.
+    fn end_batch(&mut self) {
+        let Some((writer, mut batch)) = self.0.take() else {
+            return;
+        };
+        // A batch that SQLite has rolled back ends without the queue, so that the queued transactions do not fail with
+        // it.
+        let rolled_back = (!batch.is_sound()).then(|| batch.end());
+        batch.run(writer.next_queued());
+        let ended = batch.end();
+        // Before the members get their results: a caller that has its result finds the permit free, and the storage
+        // closed if it drops it.
+        self.0 = writer.release(batch).map(|batch| (writer, batch));
+        for (members, result) in rolled_back.into_iter().chain([ended]) {
+            answer(members, &result);
+        }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Unfinished {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
-        self.0.finish_if_orphaned();
+        while self.0.is_some() {
+            self.end_batch();
+        }
     }
 }
 
@@ -213,12 +242,27 @@ impl Drop for Waiting<'_> {
 pub(super) struct WritePermit {
     writer: Arc<Writer>,
     /// None only while it is dropped.
-    batch: Option<OwnedMutexGuard<Batch>>,
-    /// None once there is nothing to roll back.
+    batch: Option<Batch>,
+    /// None if there is nothing to roll back.
     undo: Option<Undo>,
 }
 
 impl WritePermit {
+    fn new(writer: &Arc<Writer>, batch: Batch) -> Self {
+        Self {
+            writer: writer.clone(),
+            batch: Some(batch),
+            undo: None,
+        }
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let batch = self.batch.as_mut().ok_or_else(gone)?;
+        let begun = batch.begin();
+        self.undo = Some(begun.map_err(|error| self.writer.health.translate(&error))?);
+        Ok(())
+    }
+
     /// None only while it is dropped.
     pub fn connection(&self) -> Option<&Connection> {
         self.batch.as_ref().map(|batch| batch.connection())
@@ -246,11 +290,7 @@ impl WritePermit {
         answer(members, &result);
         // If it failed, this transaction may have read what the others wrote, which is now rolled back.
         result.map_err(|_| Error::Retry)?;
-        let begun = batch
-            .begin()
-            .map_err(|error| self.writer.health.translate(&error));
-        self.undo = Some(begun?);
-        Ok(())
+        self.begin()
     }
 
     /// Makes the transaction durable, together with the others in its batch.
@@ -283,77 +323,13 @@ impl Drop for WritePermit {
             batch.undo(undo);
         }
         // A full queue ends the batch, so that it does not wait behind callers that keep coming.
-        let may_go_on = batch.has_room() && self.writer.queue().len() < MAX_QUEUED;
-        if may_go_on && self.writer.is_awaited() {
-            drop(batch);
-            self.writer.finish_if_orphaned();
-        } else {
+        let may_go_on = batch.has_room() && self.writer.state().queue.len() < MAX_QUEUED;
+        let left = match may_go_on {
+            true => self.writer.pass_on(batch),
+            false => Some(batch),
+        };
+        if let Some(batch) = left {
             self.writer.finish(batch);
-        }
-    }
-}
-
-/// Drops what ends batches on another thread, or on this one if the system cannot start a thread.
-fn drop_elsewhere(batches: impl Send + 'static) {
-    let thread = thread::Builder::new().name("portico-commit".into());
-    // If it cannot be started, this drops them.
-    let _ = thread.spawn(move || drop(batches));
-}
-
-/// Ends the batch when it is dropped. `None` only while it is dropped.
-struct Finish(Option<(Arc<Writer>, OwnedMutexGuard<Batch>)>);
-
-impl Drop for Finish {
-    fn drop(&mut self) {
-        let Some((writer, batch)) = self.0.take() else {
-            return;
-        };
-        let answers = writer.end(batch);
-        if !writer.has_queued() {
-            // A caller that has its result and drops the storage finds the storage closed.
-            drop(writer);
-            answers.send();
-            return;
-        }
-        answers.send();
-        let rest = Rest(Some(writer.clone()));
-        // Not on a thread of the runtime, whose requests would wait.
-        if Handle::try_current().is_ok() {
-            drop_elsewhere(rest);
-        }
-    }
-}
-
-/// Runs what is queued when it is dropped, until the queue is empty. `None` only while it is dropped.
-struct Rest(Option<Arc<Writer>>);
-
-impl Drop for Rest {
-    fn drop(&mut self) {
-        let Some(writer) = self.0.take() else {
-            return;
-        };
-        let mut next = writer.orphaned_queue();
-        let mut last = None;
-        while let Some(batch) = next {
-            let answers = writer.end(batch);
-            next = writer.orphaned_queue();
-            match next {
-                Some(_) => answers.send(),
-                None => last = Some(answers),
-            }
-        }
-        drop(writer);
-        last.into_iter().for_each(Answers::send);
-    }
-}
-
-/// The result of each batch that was ended, for its members.
-struct Answers(Vec<(Vec<Member>, Result<()>)>);
-
-impl Answers {
-    fn send(self) {
-        for (members, result) in self.0 {
-            answer(members, &result);
         }
     }
 }

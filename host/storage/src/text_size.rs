@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use portico_model::App;
+use portico_model::{App, User};
 
 use crate::driver::LARGEST_ANSWER;
 use crate::records::ListedUser;
@@ -17,6 +17,13 @@ impl TextSize for App {
     fn text_size(&self) -> usize {
         let optional = [&self.description, &self.href, &self.ping_url];
         self.id.len() + self.name.len() + self.icon_url.len() + length(optional)
+    }
+}
+
+/// As it is listed, with its image.
+impl TextSize for User {
+    fn text_size(&self) -> usize {
+        self.id.len() + self.name.len() + length([&self.email, &self.image])
     }
 }
 

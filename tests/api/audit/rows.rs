@@ -298,6 +298,9 @@ fn a_requests_id_is_what_a_trusted_proxy_says_and_no_other_client() {
             .to_owned();
         assert_eq!(id == given, is_taken, "{proxies:?}: {id}");
         assert_eq!(new_rows(&root, before)[0]["requestId"], id.as_str());
+        // A page, and what it calls, has one id too.
+        let page = root.send("GET", "/sign-in", &[("x-request-id", given)], None);
+        assert_eq!(page.header("x-request-id") == Some(given), is_taken, "{page}");
     }
 }
 

@@ -42,6 +42,51 @@ fn a_query_without_input_is_wrapped_and_only_with_the_setting() {
 }
 
 #[test]
+fn json_is_read_as_portico_reads_it() {
+    let (_server, admin, _) = with_administrator();
+    let send = |method: &str, path: &str, kind: Option<&str>, body: &str| {
+        let headers: Vec<_> = kind.map(|kind| ("content-type", kind)).into_iter().collect();
+        admin.send(method, path, &headers, Some(body.as_bytes()))
+    };
+    let json = Some("application/json");
+    let twice = r#"{"name": "one", "name": "two", "columnCount": 8, "isPublic": false}"#;
+    let path = escape(r#"{"json": {"a": 1, "a": 2}}"#);
+    let batch = escape(r#"{"0": {"json": {"id": "x", "id": "y"}}}"#);
+    for answer in [
+        send("POST", "/api/boards", json, twice),
+        send(
+            "POST",
+            "/api/trpc/board.createBoard",
+            json,
+            &format!("{{\"json\": {twice}}}"),
+        ),
+        admin.get(&format!("/api/trpc/info.getInfo?input={path}")),
+        // Portico's own, to which the layer adds an input.
+        admin.get(&format!("/api/trpc/app.byId,app.all?batch=1&input={batch}")),
+        send(
+            "POST",
+            "/api/auth/callback/credentials",
+            json,
+            r#"{"name": "root", "password": "a", "password": "b"}"#,
+        ),
+    ] {
+        assert!(
+            answer.status == 400 || answer.text().contains("\"httpStatus\":400"),
+            "{answer}"
+        );
+        assert!(answer.text().contains("appears more than once"), "{answer}");
+    }
+    let once = r#"{"name": "one", "columnCount": 8, "isPublic": false}"#;
+    for kind in [None, Some("text/plain")] {
+        send("POST", "/api/boards", kind, once).assert_status(415);
+        send("POST", "/api/trpc/board.createBoard", kind, once).assert_status(415);
+    }
+    send("POST", "/api/boards", json, "[]").assert_status(400);
+    let boards = admin.get("/api/boards").json();
+    assert_eq!(boards, json!([]), "nothing was written");
+}
+
+#[test]
 fn a_batch_of_calls_of_homarr_and_of_portico_is_answered_in_order() {
     let (_server, admin, _) = with_administrator();
     let batch = |names: &str, inputs: &Value| {

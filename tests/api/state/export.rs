@@ -54,10 +54,17 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
     admin.app("An app");
     admin.search_engine("Wiki", "w");
     admin.user("grace");
+    admin.board("Home", false);
+    let group = admin.group("Family", &[]);
     // As a release without these rules left them.
     server.stop();
     let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
     let sql = "UPDATE app SET icon_url = 'javascript:1'; UPDATE search_engine SET icon_url = 'javascript:2';
+        UPDATE app SET description = char(0x202e), href = 'nas:5000';
+        UPDATE search_engine SET description = char(0x2066);
+        UPDATE board SET name = 'Ho' || char(0x202a) || 'me', name_key = 'ho' || char(0x202a) || 'me';
+        UPDATE user_group SET name = 'Fa' || char(0x202a), name_key = 'fa' || char(0x202a) WHERE name = 'Family';
+        UPDATE user_account SET image = 'data:image/gif;base64,R0lGODlh/////wAAADs=' WHERE name = 'grace';
         UPDATE user_account SET name = 'gr' || char(0x200b) || 'ace', name_key = 'gr' || char(0x200b) || 'ace' WHERE name = 'grace'";
     database.execute_batch(sql).expect("the values");
     drop(database);
@@ -65,7 +72,13 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
 
     let state = export(&admin);
     assert_eq!(state["apps"][0]["iconUrl"], "javascript:1");
-    assert_nothing_changed(&apply(&admin, &state));
+    let report = apply(&admin, &state);
+    assert_nothing_changed(&report);
+    let message = "must be an absolute URL: did you mean http://nas:5000?";
+    assert_eq!(
+        report["warnings"],
+        json!([{"kind": "app", "name": "An app", "field": "href", "message": message}])
+    );
     for (pointer, value, place) in [
         ("/apps/0/iconUrl", "javascript:3", "apps[0].iconUrl"),
         (
@@ -73,8 +86,18 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
             "javascript:3",
             "searchEngines[0].iconUrl",
         ),
-        ("/searchEngines/0/name", "Another", "searchEngines[0].iconUrl"),
-        ("/users/0/name", "gr\u{200c}ace", "users[0].name"),
+        ("/apps/0/description", "a\u{202e}", "apps[0].description"),
+        (
+            "/searchEngines/0/description",
+            "a\u{202e}",
+            "searchEngines[0].description",
+        ),
+        ("/boards/0/name", "a\u{202e}", "boards[0].name"),
+        (
+            "/users/0/image",
+            "data:image/gif;base64,R0lGODlh//8BAAAAADs=",
+            "users[0].image",
+        ),
     ] {
         let mut document = state.clone();
         document["prune"] = false.into();
@@ -85,28 +108,71 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
             "{pointer}"
         );
     }
+    // With another name it is another record, which may have none of them.
+    for (pointer, name, refused) in [
+        (
+            "/searchEngines/0/name",
+            "Another",
+            ["searchEngines[0].description", "searchEngines[0].iconUrl"],
+        ),
+        (
+            "/users/0/name",
+            "gr\u{200c}ace",
+            ["users[0].name", "users[0].image"],
+        ),
+        (
+            "/apps/0/name",
+            "Another",
+            ["apps[0].description", "apps[0].iconUrl"],
+        ),
+    ] {
+        let mut document = state.clone();
+        document["prune"] = false.into();
+        *document.pointer_mut(pointer).expect("a field") = name.into();
+        assert_eq!(
+            places(&admin.mutate("state.apply", &document)),
+            refused,
+            "{pointer}"
+        );
+    }
     assert_nothing_changed(&apply(&admin, &state));
+
+    let rename = |name: &str| {
+        let input = json!({"groupId": group, "name": name});
+        admin.mutate("group.rename", &input)
+    };
+    rename("Fa\u{202a}").assert_done();
+    rename("Fb\u{202a}").assert_bad_field("name");
+    let board = &admin.query("board.getAll", &Value::Null).data()[0];
+    let update = |name: &str| {
+        let input = json!({"id": board["id"], "name": name, "isPublic": true, "items": []});
+        admin.mutate("board.update", &input)
+    };
+    update("Ho\u{202a}me").assert_done();
+    update("Ho\u{202a}").assert_bad_field("name");
+    let mut engine = admin.query("searchEngine.getAll", &Value::Null).data()[0].clone();
+    engine["iconUrl"] = "/w.svg".into();
+    admin.mutate("searchEngine.update", &engine).assert_done();
+    engine["description"] = "\u{202a}".into();
+    admin
+        .mutate("searchEngine.update", &engine)
+        .assert_bad_field("description");
 }
 
 #[test]
-fn applying_an_export_changes_nothing() {
+fn an_export_uses_plain_names_where_they_are_unambiguous_and_applied_changes_nothing() {
     let server = Portico::start();
     let admin = fill(&server);
     let state = export(&admin);
+    let all = 2 + 7 + 3 + 1 + 2;
     let report = apply(&admin, &state);
     assert_nothing_changed(&report);
-    assert_eq!(named(&report, "unchanged").len(), 2 + 7 + 3 + 1 + 2);
+    assert_eq!(named(&report, "unchanged").len(), all);
     let mut pruned = state.clone();
     pruned["prune"] = true.into();
     assert_nothing_changed(&apply(&admin, &pruned));
     assert_eq!(export(&admin), state);
-}
 
-#[test]
-fn an_export_uses_plain_names_where_they_are_unambiguous() {
-    let server = Portico::start();
-    let admin = fill(&server);
-    let state = export(&admin);
     let ids: Vec<_> = state["apps"]
         .as_array()
         .expect("a list")
@@ -141,14 +207,8 @@ fn an_export_uses_plain_names_where_they_are_unambiguous() {
         state["boards"][1]["sharedWith"],
         json!({"users": [], "groups": []})
     );
-}
 
-#[test]
-fn an_export_applied_to_an_empty_dashboard_gives_an_equal_export() {
-    let server = Portico::start();
-    let admin = fill(&server);
-    let state = export(&admin);
-
+    // Applied to an empty dashboard it gives an equal export.
     // No administrator exists there yet: the operator applies it, on the machine itself.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let call = |arguments: &[&str], input: &str| {
@@ -162,7 +222,7 @@ fn an_export_applied_to_an_empty_dashboard_gives_an_equal_export() {
         serde_json::from_str::<Value>(&text).expect("JSON")
     };
     let report = call(&["state.apply", "-"], &state.to_string());
-    assert_eq!(named(&report, "created").len(), 2 + 7 + 3 + 1 + 2);
+    assert_eq!(named(&report, "created").len(), all);
     assert_eq!(call(&["state.export"], ""), state);
     assert_nothing_changed(&call(&["state.apply", "-"], &state.to_string()));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, DashboardStorage, Error, Slice, UserFilter, memory::MemoryStorage};
+use portico_storage::{Access, DashboardStorage, Error, Slice, UserFilter};
 use portico_tests::{Fixtures, Listening, TestService, administrator_of, new_user};
 use serde_json::json;
 
@@ -13,7 +13,11 @@ use super::{apply, export, named};
 /// The first number of largest images that is more than an answer may have is 286.
 const USERS: usize = 290;
 
-fn is_exported_and_applied(storage: Arc<dyn DashboardStorage>) {
+#[test]
+fn more_text_than_one_answer_may_have_is_exported_and_applied() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let storage = SqliteStorage::open(&folder.path().join("portico.db")).expect("a database");
+    let storage = Arc::new(storage);
     let Listening { client, runtime, .. } = TestService::over(storage.clone()).listen();
     let admin = administrator_of(&client);
     let image = format!("data:image/png;base64,iVBORw0KGgoA{}", "A".repeat(349_964));
@@ -45,16 +49,4 @@ fn is_exported_and_applied(storage: Arc<dyn DashboardStorage>) {
     );
     assert_eq!(named(&report, "created"), ["app New"]);
     assert_eq!(admin.app_names(), ["New"]);
-}
-
-#[test]
-fn more_text_than_one_answer_may_have_is_exported_and_applied_in_memory() {
-    is_exported_and_applied(Arc::new(MemoryStorage::new()));
-}
-
-#[test]
-fn more_text_than_one_answer_may_have_is_exported_and_applied_on_sqlite() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let storage = SqliteStorage::open(&folder.path().join("portico.db")).expect("a database");
-    is_exported_and_applied(Arc::new(storage));
 }

@@ -71,57 +71,24 @@ fn entries_that_are_there_twice_and_unknown_names_are_refused_with_their_places(
     let server = Portico::start();
     let admin = administrator(&server);
     let engine = |name: &str, short: &str| json!({"name": name, "short": short, "urlTemplate": "https://x.example/%s", "iconUrl": "/x.svg"});
-    for (document, expected) in [
-        (
-            json!({"groups": [{"name": "A"}, {"name": " a"}]}),
-            &["groups[1].name"][..],
-        ),
-        (
-            json!({"users": [{"name": "grace", "provider": "oidc"}, {"name": "Grace", "provider": "ldap"},
-                {"name": "GRACE", "provider": "oidc"}]}),
-            &["users[2].name"],
-        ),
-        (
-            json!({"apps": [app("A"), app("a ")]}),
-            &["apps[0].name", "apps[1].name"],
-        ),
-        (
-            json!({"apps": [{"id": "1", "name": "A"}, app("a")]}),
-            &["apps[1].name"],
-        ),
-        (
-            json!({"apps": [{"id": "1", "name": "A"}, {"id": "1", "name": "b"}]}),
-            &["apps[1].id"],
-        ),
-        (
-            json!({"searchEngines": [engine("One", "a"), engine("one", "b")]}),
-            &["searchEngines[1].name"],
-        ),
-        (
-            json!({"searchEngines": [engine("One", "a"), engine("Two", "A")]}),
-            &["searchEngines[1].short"],
-        ),
-        (
-            json!({"boards": [{"name": "Home"}, {"name": "HOME"}]}),
-            &["boards[1].name"],
-        ),
-        (
-            json!({"users": [{"name": "grace", "provider": "oidc", "groups": ["none"]}]}),
-            &["users[0].groups[0]"],
-        ),
-        (
-            json!({"boards": [{"name": "Home", "creator": "mallory", "items": [{"app": "nothing"}, {"app": {"id": "?"}}]}]}),
-            &[
-                "boards[0].creator",
-                "boards[0].items[0].app",
-                "boards[0].items[1].app",
-            ],
-        ),
-        (
-            json!({"boards": [{"name": "Home", "sharedWith": {"users": ["mallory"], "groups": ["admins", "none"]}}]}),
-            &["boards[0].sharedWith.users[0]", "boards[0].sharedWith.groups[1]"],
-        ),
-    ] {
+    #[rustfmt::skip]
+    let table = [
+        (json!({"groups": [{"name": "A"}, {"name": " a"}]}), &["groups[1].name"][..]),
+        (json!({"users": [{"name": "grace", "provider": "oidc"}, {"name": "Grace", "provider": "ldap"},
+            {"name": "GRACE", "provider": "oidc"}]}), &["users[2].name"]),
+        (json!({"apps": [app("A"), app("a ")]}), &["apps[0].name", "apps[1].name"]),
+        (json!({"apps": [{"id": "1", "name": "A"}, app("a")]}), &["apps[1].name"]),
+        (json!({"apps": [{"id": "1", "name": "A"}, {"id": "1", "name": "b"}]}), &["apps[1].id"]),
+        (json!({"searchEngines": [engine("One", "a"), engine("one", "b")]}), &["searchEngines[1].name"]),
+        (json!({"searchEngines": [engine("One", "a"), engine("Two", "A")]}), &["searchEngines[1].short"]),
+        (json!({"boards": [{"name": "Home"}, {"name": "HOME"}]}), &["boards[1].name"]),
+        (json!({"users": [{"name": "grace", "provider": "oidc", "groups": ["none"]}]}), &["users[0].groups[0]"]),
+        (json!({"boards": [{"name": "Home", "creator": "mallory", "items": [{"app": "nothing"}, {"app": {"id": "?"}}]}]}),
+            &["boards[0].creator", "boards[0].items[0].app", "boards[0].items[1].app"]),
+        (json!({"boards": [{"name": "Home", "sharedWith": {"users": ["mallory"], "groups": ["admins", "none"]}}]}),
+            &["boards[0].sharedWith.users[0]", "boards[0].sharedWith.groups[1]"]),
+    ];
+    for (document, expected) in table {
         let answer = admin.mutate("state.apply", &document);
         assert_eq!(places(&answer), expected, "{document}");
     }

@@ -88,7 +88,7 @@ pub fn run(data: &Path, database: Option<&str>) -> anyhow::Result<()> {
             .with_state(native);
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("native listens on http://{}", listener.local_addr()?);
-        let routes = http::surround(routes, &limits);
+        let routes = http::surround(routes, &limits, &http::TrustedProxies::default());
         http::serve(listener, routes, &limits, std::future::pending()).await;
         Ok(())
     })

@@ -43,6 +43,11 @@ pub fn of(context: &str, text: &str) -> Option<Answer> {
         "loop-over-storage" => loop_over_storage(context),
         "loop-over-lists" => loop_over_lists(context),
         "wait" => wait(),
+        "icons" => look_up(argument),
+        "icons-on-and-on" => look_up_on_and_on(),
+        "ids" => ids(context, count),
+        "insert" => insert(context, count),
+        "copy" => copy(),
         "loop-in-write" => loop_in_write(context, argument),
         "lists-in-write" => lists_in_write(context, argument),
         "begin-twice" => begin_twice(context, argument),
@@ -128,6 +133,49 @@ fn loop_in_write(context: &str, name: &str) {
     spin();
 }
 
+/// Looks up icons in one call: `COUNT:LENGTH` of the names.
+fn look_up(argument: &str) {
+    let (count, length) = argument.split_once(':').expect("COUNT:LENGTH");
+    let (count, length): (usize, usize) =
+        (count.parse().expect("a count"), length.parse().expect("a length"));
+    if count * length > 64 * MIB {
+        // Who has much memory may pass much to the host.
+        drop(black_box(Vec::<u8>::with_capacity(40 * MIB)));
+    }
+    let names = shared(length, count);
+    drop(icons::find(&names));
+    core::mem::forget(names);
+}
+
+/// Looks up as many icons as one call may, again and again.
+fn look_up_on_and_on() -> ! {
+    let names = shared(256, 1000);
+    loop {
+        drop(black_box(icons::find(&names)));
+    }
+}
+
+fn ids(context: &str, count: usize) {
+    let ids = vec![String::new(); count];
+    drop(begin(context, Access::Read).get_apps(&ids, &Viewer::Everything));
+}
+
+fn insert(context: &str, count: usize) {
+    let apps: Vec<_> = (0..count)
+        .map(|number| stored(app(&format!("app {number}"), "App")))
+        .collect();
+    drop(begin(context, Access::Write).insert_apps(&apps));
+}
+
+/// Copies memory in an endless loop, as much as there is.
+fn copy() -> ! {
+    let mut bytes = vec![1_u8; 250 * MIB];
+    loop {
+        bytes.copy_within(1.., 0);
+        black_box(&bytes);
+    }
+}
+
 fn lists_in_write(context: &str, name: &str) {
     let transaction = writing(context, name);
     loop {
@@ -201,14 +249,19 @@ fn empty() -> App {
 }
 
 /// This many apps, whose names all are the same mebibyte of memory.
-#[expect(unsafe_code, reason = "safe Rust cannot share a string's memory")]
 fn aliases(count: usize) -> Vec<App> {
-    let shared = core::mem::ManuallyDrop::new("x".repeat(MIB));
+    let names = shared(MIB, count);
+    names.into_iter().map(|name| App { name, ..empty() }).collect()
+}
+
+/// This many texts, all of which are the same bytes of memory.
+#[expect(unsafe_code, reason = "safe Rust cannot share a string's memory")]
+fn shared(length: usize, count: usize) -> Vec<String> {
+    let shared = core::mem::ManuallyDrop::new("x".repeat(length));
     let one = || {
         // SAFETY: none. Each of these strings would free the same memory, but the program ends when it
         // has answered.
-        let name = unsafe { String::from_raw_parts(shared.as_ptr().cast_mut(), MIB, MIB) };
-        App { name, ..empty() }
+        unsafe { String::from_raw_parts(shared.as_ptr().cast_mut(), length, length) }
     };
     (0..count).map(|_| one()).collect()
 }

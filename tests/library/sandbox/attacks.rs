@@ -32,6 +32,10 @@ each_costs_only_its_own_caller! {
     an_endless_loop_over_lists_ends: "loop-over-lists" => FAULT;
     a_loop_in_a_write_transaction_ends_and_leaves_nothing: "loop-in-write:Looping" => TIMEOUT;
     reading_on_and_on_in_a_write_transaction_ends_and_leaves_nothing: "lists-in-write:Reading" => FAULT;
+    looking_up_thousands_of_long_names_is_refused: "icons:3500:65536" => FAULT;
+    looking_up_icons_on_and_on_ends: "icons-on-and-on" => TIMEOUT;
+    millions_of_ids_are_refused: "ids:5000000" => FAULT;
+    copying_memory_on_and_on_ends: "copy" => TIMEOUT;
     a_second_transaction_is_refused_before_it_waits_for_the_first: "begin-twice:Twice #" => FAULT;
     transactions_that_are_never_dropped_take_no_connections_from_others: "handles" => FAULT;
     a_memory_bomb_ends: "memory" => FAULT;

@@ -1,12 +1,20 @@
 //! Limits that are shorter than the real ones, so that the tests are quick.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use portico_model::{NewAccount, error::Code};
-use portico_sandbox::{COMPONENT, Instance, Limits};
+use portico_sandbox::{COMPONENT, Instance, Limits, icons::Icons};
 use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, DashboardStorage};
-use portico_tests::{command, run};
+use portico_storage::{Access, DashboardStorage, memory::MemoryStorage};
+use portico_tests::{TestSandbox, command, hostile_component, run};
+use rustix::time::{ClockId, clock_gettime};
 
 use portico_tests::callers::call_context;
 
@@ -23,6 +31,85 @@ async fn a_call_that_keeps_waiting_is_ended() {
         (error.code, &*error.message),
         (Code::Timeout, "The call took too long")
     );
+}
+
+#[tokio::test]
+async fn what_a_component_passes_to_its_host_is_bounded() {
+    let sandbox = hostile(Limits::default());
+    for misbehaviour in ["icons:1000:256", "ids:1000", "insert:1000"] {
+        ask(&sandbox, misbehaviour).await.unwrap();
+    }
+    let (list, name) = ("a list that is too long", "a name that is too long");
+    for (misbehaviour, words) in [
+        ("icons:1001:1", list),
+        ("icons:1:257", name),
+        ("icons:1100:65536", list),
+        ("icons:3500:65536", "too much data"),
+        ("ids:1001", list),
+        ("insert:1001", list),
+    ] {
+        let error = ask(&sandbox, misbehaviour).await.unwrap_err();
+        let cause = format!("{:#}", error.cause.expect("a cause"));
+        assert!(
+            error.code == Code::InternalServerError && cause.contains(words),
+            "{misbehaviour}: {cause}"
+        );
+    }
+}
+
+fn time_of_thread() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap()
+}
+
+/// Icons that take a while of processor time for each call, on the thread of the call.
+struct LaboriousIcons(AtomicU32);
+
+#[async_trait]
+impl Icons for LaboriousIcons {
+    async fn find(&self, names: &[String]) -> Vec<Option<String>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        let began = time_of_thread();
+        while time_of_thread() - began < Duration::from_millis(20) {}
+        vec![None; names.len()]
+    }
+
+    fn default_icon(&self) -> String {
+        "/icon.svg".into()
+    }
+}
+
+#[tokio::test]
+async fn what_the_host_does_for_a_call_counts_as_its_processor_time() {
+    let icons = Arc::new(LaboriousIcons(AtomicU32::new(0)));
+    let component = std::fs::read(hostile_component()).unwrap();
+    let sandbox = TestSandbox::over(Arc::new(MemoryStorage::new()))
+        .icons(icons.clone())
+        .limits(Limits {
+            time: Duration::from_millis(200),
+            ..Limits::default()
+        })
+        .build_with(&*component)
+        .unwrap();
+    let error = ask(&sandbox, "wait").await.unwrap_err();
+    assert!(error.message.contains("processor time"), "{error}");
+    // Each of them takes at least 20 ms.
+    let lookups = icons.0.load(Ordering::SeqCst);
+    assert!((1..=10).contains(&lookups), "{lookups}");
+}
+
+/// One instruction copies for longer than a tick.
+#[tokio::test]
+async fn copying_memory_counts_for_as_long_as_it_takes() {
+    let time = Duration::from_secs(1);
+    let sandbox = hostile(Limits {
+        time,
+        ..Limits::default()
+    });
+    let began = time_of_thread();
+    let error = ask(&sandbox, "copy").await.unwrap_err();
+    let used = time_of_thread() - began;
+    assert!(error.message.contains("processor time"), "{error}");
+    assert!(used < 2 * time, "{used:?}");
 }
 
 #[tokio::test]

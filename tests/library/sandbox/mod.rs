@@ -7,6 +7,7 @@
 
 mod again;
 mod attacks;
+mod compiling;
 mod crafted;
 mod harness;
 mod honest;

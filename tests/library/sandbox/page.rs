@@ -50,13 +50,17 @@ fn the_page_has_every_limit_with_its_number() {
         medium_calls: _,
         large_calls,
         transfer,
+        arguments,
         record,
         host_calls,
+        entries,
+        icon_name,
         log_messages,
         log_message,
         random_bytes,
         table_elements,
         file,
+        compile_time,
     } = Limits::default();
     let rows = [
         ("processor time of one call", seconds(time)),
@@ -82,14 +86,17 @@ fn the_page_has_every_limit_with_its_number() {
         ),
         ("calls at once with up to 32 MiB", "16, or twice the cores".into()),
         ("calls at once with more", number(large_calls as usize)),
-        (
-            "an answer, or what one call of the host takes",
-            mebibytes(transfer),
-        ),
-        ("the same with memory up to 2 MiB", mebibytes(2 * small)),
-        ("the same with memory up to 32 MiB", mebibytes(2 * medium)),
+        ("an answer", mebibytes(transfer)),
+        ("what one call of the host takes", mebibytes(arguments)),
+        ("either with memory up to 2 MiB", mebibytes(2 * small)),
+        ("either with memory up to 32 MiB", mebibytes(2 * medium)),
         ("one record, one refusal, one log message", mebibytes(record)),
         ("calls of the host", number(host_calls as usize)),
+        ("entries of a list for the host", number(entries)),
+        (
+            "a name to look up an icon for",
+            format!("{} bytes", number(icon_name)),
+        ),
         ("log messages", number(log_messages as usize)),
         (
             "what the log shows of a message",
@@ -98,6 +105,7 @@ fn the_page_has_every_limit_with_its_number() {
         ("random bytes at once", number(random_bytes)),
         ("entries of a table", number(table_elements)),
         ("the file of a component", mebibytes(file)),
+        ("compiling it", seconds(compile_time)),
     ];
     let page = page();
     for (what, number) in &rows {

@@ -56,7 +56,7 @@ fn an_app_is_created_found_changed_and_deleted_without_javascript() {
     );
     root.board_of("garden", true, &json!([]));
     let page = browser.open(&format!("{path}/delete"));
-    page.assert_shows("Delete “Cloud”?")
+    page.assert_shows("Delete “<bdi>Cloud</bdi>”?")
         .assert_shows(&format!("<a href=\"/boards/{board}\">kitchen</a>"))
         .assert_hides("garden")
         .assert_hides("maybe");

@@ -4,6 +4,7 @@ mod administration;
 mod apps;
 mod boards;
 mod browser;
+mod costs;
 mod engines;
 mod front;
 mod old_forms;

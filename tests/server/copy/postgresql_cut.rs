@@ -11,24 +11,22 @@ use serde_json::json;
 use super::postgresql::rows_at;
 use super::{assert_same, copy, copying, data, rows_in};
 
-/// Users with images: far more than may be in memory at the same time.
-const USERS: usize = 500;
 const IMAGE: usize = 300_000;
 
-/// A service with many large users, which was stopped.
-fn source() -> Portico {
+/// A service with this many large users, which was stopped.
+fn source(users: usize) -> Portico {
     let mut server = Portico::start();
     assert!(server.stop().status.success());
     let database = Connection::open(server.data().join("portico.db")).expect("the database");
-    let users = format!(
-        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {USERS})
+    let statements = format!(
+        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {users})
         INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
             open_search_in_new_tab, image)
             SELECT 'u' || n, 'oidc', 'u' || n, 'u' || n, 'dark', 0, 0, 0, hex(randomblob({half})) FROM number;
         INSERT INTO invite VALUES ('i', x'00', 1, 'u1')",
         half = IMAGE / 2
     );
-    database.execute_batch(&users).expect("users");
+    database.execute_batch(&statements).expect("users");
     server
 }
 
@@ -112,7 +110,7 @@ fn signal(child: &Child, signal: &str) {
 #[test]
 #[ignore = "make test-all"]
 fn a_copy_that_is_cut_leaves_nothing_and_the_next_one_succeeds() {
-    let (source, target) = (source(), Gated::new());
+    let (source, target) = (source(50), Gated::new());
     for way in ["-KILL", "-INT", "connection", "server", "disk"] {
         target.set("closed");
         let child = target.copy_to_gate(&source);
@@ -150,7 +148,9 @@ fn a_copy_that_is_cut_leaves_nothing_and_the_next_one_succeeds() {
 #[test]
 #[ignore = "make test-all"]
 fn while_a_copy_is_written_no_host_writes_and_little_is_in_memory() {
-    let (source, target) = (source(), Gated::new());
+    // Far more than may be in memory at the same time.
+    const USERS: usize = 500;
+    let (source, target) = (source(USERS), Gated::new());
     let server = Builder::default()
         .environment("PORTICO_DATABASE", &target.url)
         .start();

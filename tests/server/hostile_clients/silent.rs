@@ -78,7 +78,7 @@ fn wait_until_cut(stream: &TcpStream) {
 }
 
 /// What `work` returns, and by how many MiB the memory of the service grew at most meanwhile.
-pub(super) fn growth<T>(server: &Portico, work: impl FnOnce() -> T) -> (T, u64) {
+pub fn growth<T>(server: &Portico, work: impl FnOnce() -> T) -> (T, u64) {
     let idle = server.status("VmRSS");
     let (most, is_done) = (AtomicU64::new(idle), AtomicBool::new(false));
     let answer = thread::scope(|scope| {
@@ -112,13 +112,15 @@ fn honest_calls(server: &Portico, admin: &Session, app: &str) {
 /// Many silent clients, whether they ask for an array or a stream, cost little memory, and honest
 /// clients alongside are answered, until each silent one has got the beginning of its answer or
 /// was closed. They do not hold up the end of the service.
-fn hold_little(connections: usize) {
+#[test]
+fn a_hundred_silent_clients_hold_little_memory_and_do_not_keep_it_from_stopping() {
+    const CONNECTIONS: usize = 100;
     const MOST: u64 = 300;
     for headers in [&[][..], &[("trpc-accept", "application/jsonl")]] {
         let (mut server, admin, app) = service(&[]);
         let path = batch(&app, CALLS);
         let (streams, grown) = growth(&server, || {
-            let streams = silent(&server, connections, &path, headers);
+            let streams = silent(&server, CONNECTIONS, &path, headers);
             let is_done = AtomicBool::new(false);
             thread::scope(|scope| {
                 let _done = SetOnDrop(&is_done);
@@ -134,11 +136,7 @@ fn hold_little(connections: usize) {
             });
             streams
         });
-        println!("{connections} silent clients {headers:?} took {grown} MiB");
-        assert!(
-            grown < MOST,
-            "{connections} silent clients {headers:?} took {grown} MiB"
-        );
+        assert!(grown < MOST, "silent clients {headers:?} took {grown} MiB");
         let finished = server.stop();
         assert!(
             finished.status.success() && !finished.text().contains("took too long to finish"),
@@ -147,17 +145,6 @@ fn hold_little(connections: usize) {
         );
         drop(streams);
     }
-}
-
-#[test]
-fn a_hundred_silent_clients_hold_little_memory_and_do_not_keep_it_from_stopping() {
-    hold_little(100);
-}
-
-#[test]
-#[ignore = "takes minutes; make test-all runs it"]
-fn a_thousand_silent_clients_hold_little_memory() {
-    hold_little(1000);
 }
 
 /// Several lists of 33 MB, each of which takes about three times that while it is made, as many at a time as there are cores,
@@ -271,56 +258,22 @@ fn a_stream_makes_no_answers_that_its_client_does_not_take() {
     assert_eq!(made(), CALLS);
 }
 
-/// Reads an answer in steps of this many bytes with these pauses, to its end or to where it breaks off.
-/// Returns how many bytes came, and how many the head promised.
-fn read_slowly(stream: &mut TcpStream, step: usize, pause: Duration) -> (usize, usize) {
-    let (mut answer, mut part) = (Vec::new(), vec![0; step]);
-    while let Ok(()) = stream.read_exact(&mut part[..1]) {
-        let mut filled = 1;
-        while filled < step {
-            match stream.read(&mut part[filled..]) {
-                Ok(bytes @ 1..) => filled += bytes,
-                _ => break,
-            }
-        }
-        answer.extend_from_slice(&part[..filled]);
-        thread::sleep(pause);
-    }
-    let head = answer.windows(4).position(|end| end == b"\r\n\r\n");
-    let head = head.expect("a head") + 4;
-    let text = String::from_utf8_lossy(&answer[..head]).to_lowercase();
-    let length = text.split("content-length: ").nth(1).expect("a length");
-    let length: usize = length
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .parse()
-        .expect("a number");
-    (answer.len() - head, length)
-}
-
+/// How fast a client must read is tested next to its code, by a clock of its own (`host/http/src/budget.rs`).
 #[test]
-fn a_client_that_reads_at_the_least_rate_is_served_and_a_slower_one_is_cut_off() {
-    const RATE: usize = 512 << 10;
-    let rate = RATE.to_string();
+fn a_client_that_reads_nothing_is_cut_off_and_one_that_reads_gets_everything() {
     let (server, _admin, app) = service(&[
-        ("PORTICO_LIMIT_WRITE_TIME", "3"),
-        ("PORTICO_LIMIT_WRITE_RATE", &rate),
+        ("PORTICO_LIMIT_WRITE_TIME", "1"),
+        ("PORTICO_LIMIT_WRITE_RATE", "524288"),
     ]);
     let path = batch(&app, 120);
-    let [mut honest, mut slow, mut none] = [0, 1, 2].map(|_| silent(&server, 1, &path, &[]).remove(0));
-    thread::scope(|scope| {
-        let honest = scope.spawn(move || read_slowly(&mut honest, RATE / 8, Duration::from_millis(60)));
-        let slow = scope.spawn(move || read_slowly(&mut slow, RATE / 128, Duration::from_millis(100)));
-        wait_until_cut(&none);
-        let (came, promised) = read_slowly(&mut none, 1 << 20, Duration::ZERO);
-        assert!(came < promised, "the silent one got all {promised} bytes");
-        let (came, promised) = slow.join().expect("the slow one");
-        assert!(came < promised, "the slow one got all {promised} bytes");
-        // It takes longer than a client may be behind.
-        let (came, promised) = honest.join().expect("the honest one");
-        assert_eq!(came, promised, "of the one that reads at the least rate");
-    });
+    let mut none = silent(&server, 1, &path, &[]).remove(0);
+    wait_until_cut(&none);
+    let mut answer = Vec::new();
+    // What had arrived, and then an error.
+    let _ = none.read_to_end(&mut answer);
+    assert!(answer.len() < 120 * ICON, "the silent one got everything");
+    let answer = server.anonymous().get(&path);
+    assert!(answer.assert_status(200).body.len() > 120 * ICON);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
     time::Duration,
@@ -22,8 +22,8 @@ pub enum Reply {
     Status(u16),
     /// Reads the request and never responds.
     Silence,
-    /// Waits, then responds.
-    Late(Duration, String),
+    /// Responds once the test releases it.
+    Held(String),
     /// Sends the client to the same place again, for ever.
     Circle,
     /// Sends the client there.
@@ -32,6 +32,8 @@ pub enum Reply {
     Padded(usize),
     /// Promises more than it sends.
     Cut,
+    /// Takes no connections.
+    Gone,
 }
 
 pub struct Server {
@@ -39,6 +41,7 @@ pub struct Server {
     hits: Arc<AtomicUsize>,
     pub agents: Arc<Mutex<Vec<String>>>,
     reply: Arc<Mutex<Reply>>,
+    is_released: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -49,18 +52,23 @@ impl Server {
             hits: Arc::default(),
             agents: Arc::default(),
             reply: Arc::new(Mutex::new(reply)),
+            is_released: Arc::default(),
         };
+        if matches!(*server.reply.lock().unwrap(), Reply::Gone) {
+            return server;
+        }
         let (hits, agents, reply) = (server.hits.clone(), server.agents.clone(), server.reply.clone());
+        let is_released = server.is_released.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let stream = stream.unwrap();
                 hits.fetch_add(1, SeqCst);
                 let reply = reply.lock().unwrap().clone();
-                let agents = Arc::clone(&agents);
+                let (agents, is_released) = (agents.clone(), is_released.clone());
                 thread::spawn(move || {
                     agents.lock().unwrap().push(read_user_agent(&stream));
                     // A client that hangs up early is part of the tests.
-                    let _ = answer(stream, reply);
+                    let _ = answer(stream, reply, &is_released);
                 });
             }
         });
@@ -69,6 +77,11 @@ impl Server {
 
     pub fn hits(&self) -> usize {
         self.hits.load(SeqCst)
+    }
+
+    /// Sends the responses that are held.
+    pub fn release(&self) {
+        self.is_released.store(true, SeqCst);
     }
 
     pub fn now_replies(&self, reply: Reply) {
@@ -90,7 +103,7 @@ fn read_user_agent(stream: &TcpStream) -> String {
     agent
 }
 
-fn answer(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, reply: Reply, is_released: &AtomicBool) -> std::io::Result<()> {
     let mut send = |head: &str, length: usize, body: &str| {
         write!(
             stream,
@@ -103,15 +116,17 @@ fn answer(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
         Reply::Circle => send("302 Found\r\nLocation: /index", 0, ""),
         Reply::Redirect(url) => send(&format!("302 Found\r\nLocation: {url}"), 0, ""),
         Reply::Cut => send("200 OK", TREE.len() + 1_000, TREE),
-        Reply::Late(delay, body) => {
-            thread::sleep(delay);
+        Reply::Held(body) => {
+            while !is_released.load(SeqCst) {
+                thread::sleep(Duration::from_millis(5));
+            }
             send("200 OK", body.len(), &body)
         }
         Reply::Padded(blanks) => {
             let body = " ".repeat(blanks) + TREE;
             send("200 OK", body.len(), &body)
         }
-        Reply::Silence => {
+        Reply::Silence | Reply::Gone => {
             thread::sleep(Duration::from_secs(60));
             Ok(())
         }

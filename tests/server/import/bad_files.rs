@@ -212,6 +212,43 @@ fn triggers_and_hostile_texts_are_only_data() {
 }
 
 #[test]
+fn links_without_a_scheme_are_named_and_texts_lose_what_changes_directions() {
+    let place = Place::new();
+    let data = data(&place);
+    let sql = "
+        INSERT INTO \"app\" VALUES
+            ('nas', 'NAS', 'a' || char(8238) || 'b', '/n.svg', 'nas:5000', NULL),
+            ('rtl', char(8294) || 'Media' || char(8207), NULL, '/m.svg', NULL, NULL);
+        INSERT INTO \"board\" (id, name) VALUES ('home', 'ho' || char(8234) || 'me');
+        INSERT INTO \"group\" (id, name, position) VALUES ('family', 'fam' || char(8297) || 'ily', 1);";
+    let file = place.database("directions.sqlite", NEWEST, sql);
+    let report = report(&file, &data, &[]);
+    let notes = report["notes"].as_array().expect("notes").iter();
+    let kept: Vec<_> = notes.filter(|note| note["what"] == "kept").collect();
+    assert_eq!(kept.len(), 1, "{report}");
+    assert_eq!(kept[0]["name"], "NAS");
+    assert_eq!(
+        kept[0]["text"],
+        "its href must be an absolute URL: did you mean http://nas:5000?"
+    );
+    let after = export(&data);
+    let (nas, media) = (&after["apps"][1], &after["apps"][0]);
+    assert_eq!(
+        (&nas["name"], &nas["href"], &nas["description"]),
+        (&json!("NAS"), &json!("nas:5000"), &json!("ab"))
+    );
+    assert_eq!(media["name"], "Media\u{200f}", "the mark stays");
+    assert_eq!(after["boards"][0]["name"], "home");
+    assert!(
+        after["groups"]
+            .as_array()
+            .expect("groups")
+            .iter()
+            .any(|group| group["name"] == "family")
+    );
+}
+
+#[test]
 fn a_change_that_homarr_did_not_finish_is_left_to_homarr() {
     let place = Place::new();
     let data = data(&place);

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use portico_tests::postgresql::Postgresql;
 use portico_tests::proxy::{Cut, Proxy};
-use portico_tests::{Answer, Builder, Client, Fixtures, PASSWORD, Portico, Session, administrator};
+use portico_tests::{
+    Answer, Builder, Client, Fixtures, PASSWORD, Portico, Session, administrator, administrator_of,
+};
 use serde_json::{Value, json};
 
-use super::site::{Site, is_ready, wait_until};
+use super::site::{Site, impatient_host, is_ready, wait_until};
 use super::trial::{ROUNDS, Trial};
 
 fn host(url: &str) -> Portico {
@@ -141,21 +143,21 @@ fn a_commit_that_arrives_late_is_made_once_or_not_at_all() {
     server.create_database("home");
     let late = |cut: Cut| {
         let proxy = Proxy::start(&server);
-        let host = host(&proxy.url("home"));
-        (cut, proxy, host)
+        let (host, runtime) = impatient_host(&proxy.url("home"));
+        (cut, proxy, host, runtime)
     };
     let hosts = [late(Cut::HoldCommit), late(Cut::HoldAnswerOfCommit)];
-    let admin = administrator(&hosts[0].2);
+    let admin = administrator_of(&hosts[0].2.client);
     thread::scope(|scope| {
-        for (cut, proxy, host) in &hosts {
+        for (cut, proxy, host, _) in &hosts {
             let (server, admin) = (&server, &admin);
             scope.spawn(move || {
-                let admin = host.key(&admin.token);
+                let admin = host.client.key(&admin.token);
                 let name = format!("{cut:?}");
                 let input = json!({"name": name, "iconUrl": "/i.svg"});
                 proxy.cut_at(*cut, &name);
                 let answer = admin.send_allowing_5xx("POST", "/api/trpc/app.create", Some(&input));
-                assert!([503, 504].contains(&answer.status), "{answer}");
+                answer.assert_unavailable();
                 assert_eq!(proxy.made(), 1, "nothing was held back: {answer}");
                 // Others are served meanwhile.
                 admin.app("another app");
@@ -203,21 +205,22 @@ fn a_host_whose_database_is_silent_answers_in_time_and_serves_again() {
     let server = Postgresql::start();
     server.create_database("home");
     let proxy = Proxy::start(&server);
-    let host = host(&proxy.url("home"));
-    let admin = administrator(&host);
+    let (host, _runtime) = impatient_host(&proxy.url("home"));
+    let host = &host.client;
+    let admin = administrator_of(host);
     let app = admin.app("an app");
     // All connections are open, and idle.
     let by_id = format!("/api/apps/{app}");
     let ask_often = |status: fn(u16) -> bool| {
         thread::scope(|scope| {
             for number in 0..40 {
-                let (admin, anonymous, by_id) = (&admin, host.anonymous(), &by_id);
+                let (admin, by_id) = (&admin, &by_id);
                 scope.spawn(move || {
                     // The client waits for a minute.
                     let answer = match number {
                         0 => {
                             let body = json!({"username": "root", "password": PASSWORD});
-                            anonymous.send_allowing_5xx("POST", "/api/auth/sign-in", Some(&body))
+                            host.send_allowing_5xx("POST", "/api/auth/sign-in", Some(&body))
                         }
                         1..10 => send(admin, &change(0, "app", "", "")),
                         _ => admin.send_allowing_5xx("GET", by_id, None),
@@ -229,10 +232,10 @@ fn a_host_whose_database_is_silent_answers_in_time_and_serves_again() {
     };
     ask_often(|status| status == 200);
     proxy.set_silent(true);
-    assert!(!is_ready(&host.anonymous()));
+    assert!(!is_ready(host));
     ask_often(|status| [503, 504].contains(&status));
     proxy.set_silent(false);
-    wait_until("host that is ready", || is_ready(&host.anonymous()));
+    wait_until("host that is ready", || is_ready(host));
     ask_often(|status| status == 200);
 }
 
@@ -255,4 +258,36 @@ fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     host.restart();
     assert!(is_ready(&host.anonymous()));
     admin.app("another app");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn once_another_primary_is_reached_no_call_waits_for_the_one_before_it_nor_writes_to_it() {
+    let first = Postgresql::start();
+    first.create_database("home");
+    let second = first.start_standby();
+    let (lost, other) = (Proxy::start(&first), Proxy::start(&second));
+    let host = host(&format!("{}&connect_timeout=1", lost.url_of_both(&other, "home")));
+    let admin = administrator(&host);
+    let create = || {
+        thread::scope(|scope| {
+            let creating = || _ = send(&admin, &change(0, "app", "", "")).assert_status(200);
+            (0..10).for_each(|_| _ = scope.spawn(creating));
+        });
+    };
+    create();
+    lost.set_silent(true);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| admin.send_allowing_5xx("GET", "/api/apps", None));
+        second.promote();
+        wait_until("host that is ready", || is_ready(&host.anonymous()));
+        // Otherwise the time of the call would have run out.
+        let answer = waiting.join().expect("an answer");
+        assert_ne!(answer.status, 504, "{answer}");
+    });
+    // The former primary wakes up.
+    lost.set_silent(false);
+    create();
+    let apps = |server: &Postgresql| server.run("home", "SELECT count(*) FROM app");
+    assert_eq!([apps(&first), apps(&second)], ["10", "20"]);
 }

@@ -1,14 +1,14 @@
 //! Hosts and servers that are lost under load.
 
 use portico_tests::postgresql::Postgresql;
-use portico_tests::{Builder, Client, Fixtures, administrator};
+use portico_tests::{Client, Fixtures, administrator_of};
 use serde_json::json;
 
-use super::site::{Site, wait_until};
+use super::site::{Site, impatient_host, wait_until};
 use super::trial::{ROUNDS, Trial};
 
 /// Room for the connections of three hosts, and for those of hosts that were killed just now.
-const OPTIONS: [&str; 2] = ["-c", "max_connections=150"];
+pub const OPTIONS: [&str; 2] = ["-c", "max_connections=150"];
 
 #[test]
 #[ignore = "make test-all"]
@@ -87,8 +87,8 @@ fn while_the_only_standby_is_away_reads_go_on_and_writes_wait() {
     let primary = Postgresql::start();
     let url = primary.create_database("home");
     let standby = primary.start_standby();
-    let host = Builder::default().environment("PORTICO_DATABASE", url).start();
-    let admin = administrator(&host);
+    let (host, _runtime) = impatient_host(&url);
+    let admin = administrator_of(&host.client);
     let create = || {
         let input = json!({"name": "late", "iconUrl": "/i.svg"});
         admin.send_allowing_5xx("POST", "/api/trpc/app.create", Some(&input))

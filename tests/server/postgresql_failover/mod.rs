@@ -10,5 +10,6 @@ mod load;
 mod losses;
 mod poolers;
 mod races;
+mod restarts;
 mod site;
 mod trial;

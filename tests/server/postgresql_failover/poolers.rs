@@ -60,7 +60,8 @@ fn a_pooler_of_statements_and_one_without_room_are_refused() {
     server.create_database("home");
     let pooler = Pgbouncer::start(&server, "statement", "");
     let refused = refusal(&pooler.url("home"));
-    assert!(refused.contains("statement pooling mode"), "{refused}");
+    assert!(refused.contains("pool_mode = statement"), "{refused}");
+    assert!(refused.contains("set pool_mode = session"), "{refused}");
     let pooler = Pgbouncer::start(&server, "session", "default_pool_size = 1");
     let refused = refusal(&pooler.url("home"));
     assert!(refused.contains("room for 17 connections"), "{refused}");

@@ -1,9 +1,12 @@
 //! Three hosts on one database, with HAProxy in front of them.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Anonymous, Builder, Client, Haproxy, Portico, free_port};
+use portico_postgres::{Limits, PostgresStorage};
+use portico_tests::{Anonymous, Builder, Client, Haproxy, Listening, Portico, TestService, free_port};
+use tokio::runtime::Runtime;
 
 /// How long a host may take until it serves again, once its database does. Far more than it takes.
 const BOUND: Duration = Duration::from_secs(60);
@@ -17,17 +20,26 @@ pub struct Site {
 impl Site {
     /// Starts three hosts at the same time on this database, and HAProxy.
     pub fn start(url: &str) -> Self {
-        Self::start_on([url, url, url])
+        Self::start_as(url, |host| host)
+    }
+
+    /// The same, with what each start of a host adds to the usual.
+    pub fn start_as(url: &str, change: fn(Builder) -> Builder) -> Self {
+        Self::start_with([url, url, url], change)
     }
 
     /// The same, where each host reaches the database in its own way.
     pub fn start_on(urls: [&str; 3]) -> Self {
+        Self::start_with(urls, |host| host)
+    }
+
+    fn start_with(urls: [&str; 3], change: fn(Builder) -> Builder) -> Self {
         let start = |url: &str| {
             let host = Builder::default()
                 .environment("PORTICO_DATABASE", url)
                 .environment("PORTICO_TRUSTED_PROXIES", "127.0.0.1")
                 .listen(&format!("127.0.0.1:{}", free_port()));
-            host.start()
+            change(host).start()
         };
         let hosts = thread::scope(|scope| {
             let starting = urls.map(|url| scope.spawn(move || start(url)));
@@ -57,6 +69,19 @@ impl Site {
             wait_until("a host that is ready", || is_ready(&client));
         }
     }
+}
+
+/// A host in this process, which waits for its database for seconds only. The runtime is that of its storage.
+pub fn impatient_host(url: &str) -> (Listening, Runtime) {
+    let limits = Limits {
+        answer: Duration::from_secs(4),
+        wait: Duration::from_secs(4),
+        ..Limits::default()
+    };
+    let runtime = Runtime::new().expect("a runtime");
+    let storage = runtime.block_on(PostgresStorage::open_with(url, limits));
+    let service = TestService::over(Arc::new(storage.expect("a database")));
+    (service.listen(), runtime)
 }
 
 pub fn is_ready(client: &Anonymous) -> bool {

@@ -99,22 +99,24 @@ fn a_failed_sign_in_is_the_same_work_for_every_reason() {
         ("mallory", "unknown name"),
         ("olga", "other provider"),
     ];
-    let mut ticks = [0; 3];
-    for _ in 0..TRIES {
-        for (ticks, (name, _)) in ticks.iter_mut().zip(kinds) {
-            let before = processor_ticks();
-            host.sign_in_from("192.0.2.1", name, "not the password")
-                .assert_status(401);
-            *ticks += processor_ticks() - before;
+    // The second is no NFC, so it is compared in two forms.
+    for password in ["not the password", "not the passwo\u{308}rd"] {
+        let mut ticks = [0; 3];
+        for _ in 0..TRIES {
+            for (ticks, (name, _)) in ticks.iter_mut().zip(kinds) {
+                let before = processor_ticks();
+                host.sign_in_from("192.0.2.1", name, password).assert_status(401);
+                *ticks += processor_ticks() - before;
+            }
         }
+        for (one, (_, kind)) in ticks.iter().zip(kinds) {
+            // A try without a hash has a hundredth of the work, and one with two hashes has twice as much. Between them
+            // is what other work of the machine does to the caches.
+            let ratio = *one as f64 / ticks[0] as f64;
+            assert!((0.6..1.6).contains(&ratio), "{kind}: {ratio}, all: {ticks:?}");
+        }
+        assert!(ticks[0] as usize > TRIES, "{ticks:?}: nothing was hashed");
     }
-    for (one, (_, kind)) in ticks.iter().zip(kinds) {
-        // A try without a hash has a hundredth of the work, and one with two hashes has twice as much. Between them
-        // is what other work of the machine does to the caches.
-        let ratio = *one as f64 / ticks[0] as f64;
-        assert!((0.6..1.6).contains(&ratio), "{kind}: {ratio}, all: {ticks:?}");
-    }
-    assert!(ticks[0] as usize > TRIES, "{ticks:?}: nothing was hashed");
 }
 
 fn processor_ticks() -> u64 {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use portico_model::Provider;
+use portico_sandbox::Limits;
 use portico_service::{identity::Identity, service::Service, throttle::Throttle};
 use portico_storage::{
     Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, MemoryRecords, NewUser,
@@ -28,20 +29,26 @@ pub struct Host {
 impl Host {
     /// Without limits to sign-ins.
     pub fn start() -> Self {
-        Self::with(|_| Throttle::off())
+        Self::with(|_| Throttle::off(), Limits::default())
     }
 
     /// With limits to sign-ins. `X-Forwarded-For` says where clients come from.
     pub fn throttled() -> Self {
-        Self::with(|clock| Throttle::new(Arc::new(MemoryRecords::new(clock))))
+        Self::throttled_with(Limits::default())
     }
 
-    fn with(throttle: impl FnOnce(Arc<TestClock>) -> Throttle) -> Self {
+    /// The same with these limits of calls.
+    pub fn throttled_with(limits: Limits) -> Self {
+        Self::with(|clock| Throttle::new(Arc::new(MemoryRecords::new(clock))), limits)
+    }
+
+    fn with(throttle: impl FnOnce(Arc<TestClock>) -> Throttle, limits: Limits) -> Self {
         let storage = Arc::new(MemoryStorage::new());
         let (clock, throttle_clock) = (TestClock::at_new_year(), TestClock::at_new_year());
         let service = TestService::over(storage.clone())
             .clock(clock.clone())
-            .throttle(throttle(throttle_clock.clone()));
+            .throttle(throttle(throttle_clock.clone()))
+            .limits(limits);
         let Listening {
             service,
             client,

@@ -73,6 +73,62 @@ fn an_old_hash_is_replaced_at_the_first_sign_in_and_by_its_password_only() {
     }
 }
 
+/// A hash of today's parameters, of a text that is no NFC.
+const DECOMPOSED: Old = (
+    "zoe",
+    "pa\u{308}sswo\u{308}rd",
+    "$argon2id$v=19$m=19456,t=2,p=1$BwcHBwcHBwcHBwcHBwcHBw$KKkveS+A5Da05CP7ek2Q0tcdGnHNmqzqy73MvcfdrMc",
+);
+
+#[test]
+fn a_password_fits_however_its_letters_are_composed_and_then_its_hash_is_of_the_nfc() {
+    let host = Host::start();
+    let (name, decomposed, hash) = DECOMPOSED;
+    let composed = "pässwörd";
+    host.insert_user(name, Provider::Credentials, Some(hash));
+    host.sign_in_from("192.0.2.1", name, composed)
+        .assert_refused(401, "UNAUTHORIZED");
+    let session = host.client.sign_in(name, decomposed);
+    let new = host.hash_of(name);
+    assert_ne!(new, hash);
+    for word in [composed, decomposed] {
+        host.client.sign_in(name, word);
+        assert_eq!(host.hash_of(name), new, "a hash of the NFC stays");
+    }
+    session.get("/api/auth/session").assert_status(200);
+
+    let change = |previous: &str, password: &str| {
+        let input = json!({"userId": session.user_id, "previousPassword": previous, "password": password});
+        session.mutate("user.changePassword", &input)
+    };
+    let four_letters = "u\u{308}".repeat(4);
+    change(decomposed, &four_letters).assert_bad_field("password");
+    change("password", "another one").assert_refused(403, "FORBIDDEN");
+    change(decomposed, "u\u{308}ber ihm").assert_status(200);
+    host.client.sign_in(name, "über ihm");
+}
+
+#[test]
+fn the_previous_password_fits_a_hash_of_the_text_as_it_was_sent() {
+    let host = Host::start();
+    let (name, decomposed, hash) = DECOMPOSED;
+    host.insert_user(name, Provider::Credentials, Some(WEAK.2));
+    let session = host.client.sign_in(name, WEAK.1);
+    let present = host.hash_of(name);
+    host.store(async |transaction| {
+        let id = &session.user_id;
+        assert!(transaction.rehash_password_if(id, &present, hash).await.unwrap());
+    });
+    let change = |previous: &str| {
+        let input =
+            json!({"userId": session.user_id, "previousPassword": previous, "password": "another one"});
+        session.mutate("user.changePassword", &input)
+    };
+    change("pässwörd").assert_refused(403, "FORBIDDEN");
+    change(decomposed).assert_status(200);
+    host.client.sign_in(name, "another one");
+}
+
 #[test]
 fn another_hash_of_the_same_password_ends_no_session() {
     let host = Host::start();

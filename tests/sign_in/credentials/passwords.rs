@@ -91,28 +91,3 @@ fn a_batch_that_changes_the_password_brings_the_new_cookie_also_in_a_stream() {
     let answer = session.send("POST", path, &headers, Some(br#"{"0": {"colorScheme": "dark"}}"#));
     assert!(answer.assert_status(200).header("set-cookie").is_none());
 }
-
-#[test]
-fn an_administrator_who_resets_a_password_ends_the_users_api_keys() {
-    let host = Host::start();
-    let root = administrator_of(&host.client);
-    let (alice, bob) = (root.user("alice"), root.user("bob"));
-    let reads = |key: &dyn Client| key.query("app.all", &NO_INPUT).status;
-    let own = json!({"userId": alice.id, "previousPassword": PASSWORD, "password": "another horse"});
-    let session = host.client.sign_in("alice", PASSWORD);
-    session.mutate("user.changePassword", &own).assert_done();
-    assert_eq!(reads(&alice), 200, "one's own change leaves one's keys");
-
-    let of_root = root.key_of(&root.user_id);
-    let reset = json!({"userId": alice.id, "password": PASSWORD});
-    root.mutate("user.changePassword", &reset).assert_done();
-    assert_eq!(reads(&alice), 401);
-    assert_eq!((reads(&bob), reads(&of_root)), (200, 200));
-    let keys = root.query("apiKeys.getAll", &NO_INPUT).data();
-    assert_eq!(keys.as_array().map(Vec::len), Some(2), "{keys}");
-    // What is refused ends nothing.
-    let short = json!({"userId": bob.id, "password": "short"});
-    root.mutate("user.changePassword", &short)
-        .assert_refused(400, "BAD_REQUEST");
-    assert_eq!(reads(&bob), 200);
-}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portico_model::Timestamp;
+use portico_model::{Timestamp, time::LATEST};
 use portico_tests::clock::{DAY, MINUTE, NEW_YEAR, SECOND};
 use portico_tests::{
     Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session, administrator_of, keys, raw, wait_until,
@@ -287,4 +287,40 @@ fn a_permission_that_is_taken_away_is_gone_at_the_next_request() {
     assert_eq!(ask("/api/trpc/app.create", &app), [401, 401]);
     assert_eq!(ask(batch, &apps), [401, 401]);
     assert_eq!(root.app_names().len(), 2 * (1 + 3 + 3));
+}
+
+#[test]
+fn near_the_end_of_the_year_9999_everything_still_works() {
+    for before in [DAY, MINUTE] {
+        let host = Host::throttled();
+        let admin = administrator_of(&host.client);
+        host.clock.set(LATEST - before);
+        host.throttle_clock.set(LATEST - before);
+        let refused = host.sign_in_from("192.0.2.1", "root", "not the password");
+        refused.assert_refused(401, "UNAUTHORIZED");
+        host.sign_in_from("192.0.2.1", "root", PASSWORD)
+            .assert_refused(429, "TOO_MANY_REQUESTS");
+        host.throttle_clock.advance(SECOND);
+        let signed_in = host.sign_in_from("192.0.2.2", "root", PASSWORD);
+        // No session ends later than a date can say.
+        assert_eq!(signed_in.assert_status(200).json()["expiresAt"], date(LATEST));
+        let session = host
+            .client
+            .key(signed_in.json()["token"].as_str().expect("a token"));
+        for procedure in [
+            "session.getAll",
+            "apiKeys.getOwn",
+            "invite.getAll",
+            "state.export",
+        ] {
+            session.query(procedure, &NO_INPUT).assert_status(200);
+        }
+        session
+            .query("audit.getAll", &json!({"page": 1, "pageSize": 10}))
+            .assert_status(200);
+        session
+            .mutate("apiKeys.createOwn", &json!({"name": "Mine"}))
+            .assert_status(200);
+        drop(admin);
+    }
 }

@@ -9,15 +9,17 @@ mod settings;
 mod sign_in;
 pub mod slapd;
 
-use portico_tests::{Answer, Builder, Client, Key, Portico, administrator};
+use portico_tests::{Anonymous, Answer, Builder, Client, Key, Portico, administrator};
 use serde_json::{Value, json};
 
 /// Tries to sign in by the directory.
 fn sign_in(server: &Portico, username: &str, password: &str) -> Answer {
+    sign_in_by(&server.anonymous(), username, password)
+}
+
+fn sign_in_by(client: &Anonymous, username: &str, password: &str) -> Answer {
     let body = json!({"username": username, "password": password, "provider": "ldap"});
-    server
-        .anonymous()
-        .send_allowing_5xx("POST", "/api/auth/sign-in", Some(&body))
+    client.send_allowing_5xx("POST", "/api/auth/sign-in", Some(&body))
 }
 
 /// Signs in by the directory, and gives the session.

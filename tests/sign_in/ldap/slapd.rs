@@ -9,8 +9,10 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
+use portico_sign_in::ldap::LdapSettings;
 use portico_tests::{Builder, wait_for_text, wait_until};
 use tempfile::TempDir;
 
@@ -266,6 +268,20 @@ impl Slapd {
             .environment("PORTICO_LDAP_GROUPS_BASE", "ou=groups,dc=example")
             // The first searches of a busy machine.
             .environment("PORTICO_LDAP_TIME_LIMIT", "30")
+    }
+
+    /// The same for a service in the process of the test.
+    pub fn settings(&self) -> LdapSettings {
+        LdapSettings {
+            url: self.tls_url(),
+            ca_file: Some(self.file("ca.pem")),
+            bind_dn: Some("cn=portico,dc=example".into()),
+            bind_password: Some(SERVICE_PASSWORD.into()),
+            users_base: "ou=people,dc=example".into(),
+            user_filter: USER_FILTER.into(),
+            time_limit: Duration::from_secs(30),
+            ..LdapSettings::default()
+        }
     }
 
     /// Changes entries, as LDIF says.

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
+    fields::WITH_ICON,
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Query, Visit, Visitor, initial},
@@ -140,7 +141,7 @@ async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
 
 async fn save(visit: &Visit, id: Option<&str>, request: Request) -> Answer {
     visit.permitted("admin")?;
-    let form = visit.form(request).await?;
+    let form = visit.form_with(&WITH_ICON, request).await?;
     let (status, problems) = if icon_picker::is_search(&form) {
         (StatusCode::OK, Problems::default())
     } else {

@@ -1,7 +1,7 @@
 //! `/`: the user's home board, or all apps that they see. `/boards/{id}`: one board.
 
 use askama::Template;
-use axum::{Router, extract::Path, routing::get};
+use axum::{Router, extract::Path, http::StatusCode, routing::get};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
-    respond::{page, see},
-    visit::{Query, Visit, Visitor},
+    respond::{long_page, see},
+    visit::{Query, Visitor},
 };
 
 /// The most tiles on one page. With more apps, the page shows the first of them and a way to the others.
@@ -71,8 +71,8 @@ enum Content {
 
 #[derive(Template)]
 #[template(path = "home.html")]
-struct HomePage<'a> {
-    v: &'a Visit,
+struct HomePage {
+    v: Visitor,
     title: String,
     links: BoardLinks,
     engines: Vec<Engine>,
@@ -90,7 +90,7 @@ struct HomePage<'a> {
     may_edit: bool,
 }
 
-impl HomePage<'_> {
+impl HomePage {
     fn is_empty(&self) -> bool {
         match &self.content {
             Content::Apps(apps) => apps.is_empty(),
@@ -120,7 +120,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
         _ => Vec::new(),
     };
     let mut shown = HomePage {
-        v: &visit,
+        v: visit.clone(),
         title: visit.t.home.title.into(),
         links,
         engines,
@@ -148,7 +148,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
     } else {
         shown.content = Content::Boards(content);
     }
-    Ok(page(&shown))
+    long_page(&visit, StatusCode::OK, move || shown.render()).await
 }
 
 async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
@@ -176,8 +176,8 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
             )
         }
     };
-    Ok(page(&HomePage {
-        v: &visit,
+    let shown = HomePage {
+        v: visit.clone(),
         title: board.name.clone(),
         links: BoardLinks::of(boards, Some(&id)),
         engines,
@@ -188,7 +188,8 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
         is_whole: true,
         pages: Pages::default(),
         may_edit,
-    }))
+    };
+    long_page(&visit, StatusCode::OK, move || shown.render()).await
 }
 
 impl Preferences {

@@ -58,9 +58,9 @@ pub(super) struct Picker {
 impl Picker {
     /// The part of a form that is shown again. Repeats its search.
     pub async fn of(api: &Api, form: &Form) -> Self {
-        let query = form.text("icon-query").trim();
+        let query = form.shown("icon-query").trim();
         Self {
-            url: chosen(form).into(),
+            url: form.shown(field(form)).into(),
             query: query.into(),
             found: match query {
                 "" => None,
@@ -81,8 +81,15 @@ pub(super) fn is_search(form: &Form) -> bool {
 
 /// The icon's URL in a form that was sent: a chosen result, or otherwise the text of the field.
 pub(super) fn chosen(form: &Form) -> &str {
-    form.optional("icon-choice")
-        .unwrap_or_else(|| form.text("iconUrl"))
+    form.text(field(form))
+}
+
+/// The field with the icon's URL.
+fn field(form: &Form) -> &'static str {
+    match form.optional("icon-choice") {
+        Some(_) => "icon-choice",
+        None => "iconUrl",
+    }
 }
 
 /// The address at which an icon is shown before an app has it; empty if there is no such address.

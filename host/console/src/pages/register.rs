@@ -56,8 +56,8 @@ async fn create(visit: Visitor, request: Request) -> Answer {
             let again = RegisterPage {
                 v: &visit,
                 form: &form,
-                invite: form.text("invite"),
-                token: form.text("token"),
+                invite: form.shown("invite"),
+                token: form.shown("token"),
                 problems,
             };
             Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &again))

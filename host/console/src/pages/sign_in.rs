@@ -4,10 +4,11 @@ use askama::Template;
 use axum::{
     Router,
     extract::Request,
-    http::{StatusCode, header},
+    http::{Method, StatusCode, header},
     routing::{any, get, post},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_http::Elsewhere;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -23,11 +24,13 @@ use crate::{
     visit::{Passed, Query, Visit, Visitor},
 };
 
+const START: &str = "/api/auth/oidc/start";
+
 pub(super) fn routes() -> Router {
     Router::new()
         .route("/sign-in", get(show).post(sign_in))
         .route("/sign-out", post(sign_out))
-        .route("/api/auth/oidc/start", any(oidc))
+        .route(START, any(oidc))
         .route("/api/auth/oidc/callback", any(oidc))
 }
 
@@ -151,14 +154,30 @@ struct Refused<'a> {
     message: String,
 }
 
+#[derive(Template)]
+#[template(path = "elsewhere.html")]
+struct ElsewherePage<'a> {
+    v: &'a Visit,
+    elsewhere: Elsewhere,
+}
+
 /// The routes of OpenID Connect belong to the API. People who open them in a browser get a page if the API refuses.
 async fn oidc(visit: Visitor, request: Request) -> Answer {
     let (parts, _) = request.into_parts();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    let mut response = visit.api.pass(parts.method, path).await;
     let accepted = parts.headers.get(header::ACCEPT);
     let is_for_people =
         accepted.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
+    if is_for_people
+        && parts.method == Method::GET
+        && parts.uri.path() == START
+        && let Some(elsewhere) = visit.console.elsewhere(&parts)
+        // The API redirects where it can.
+        && elsewhere.redirect().is_none()
+    {
+        return Ok(page(&ElsewherePage { v: &visit, elsewhere }));
+    }
+    let mut response = visit.api.pass(parts.method, path).await;
     if response.status().is_success() || response.status().is_redirection() || !is_for_people {
         response.extensions_mut().insert(Passed);
         return Ok(response);

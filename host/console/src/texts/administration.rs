@@ -67,6 +67,7 @@ texts! {
         created: "1 record is created|{} records are created", "1 Eintrag wird angelegt|{} Einträge werden angelegt";
         changed: "1 record is changed|{} records are changed", "1 Eintrag wird geändert|{} Einträge werden geändert";
         removed: "1 record is removed|{} records are removed", "1 Eintrag wird entfernt|{} Einträge werden entfernt";
+        warnings: "Taken as it is, though no new record could have it:", "So übernommen, obwohl es kein neuer Eintrag haben dürfte:";
         removed_warning: "These records are removed, and nothing brings them back.", "Diese Einträge werden entfernt, und nichts bringt sie zurück.";
         was_created: "1 record was created|{} records were created", "1 Eintrag wurde angelegt|{} Einträge wurden angelegt";
         was_changed: "1 record was changed|{} records were changed", "1 Eintrag wurde geändert|{} Einträge wurden geändert";

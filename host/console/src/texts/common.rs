@@ -108,6 +108,8 @@ texts! {
         continue_with: "Continue with {}", "Weiter mit {}";
         or: "or", "oder";
         public_boards: "Boards that are open to everyone", "Boards, die für alle offen sind";
+        elsewhere: "You have opened this page at {}, where signing in may not work.", "Sie haben diese Seite unter {} geöffnet; dort gelingt die Anmeldung vielleicht nicht.";
+        go_there: "Open it at its own address", "An der richtigen Adresse öffnen";
         own_accounts: "Username and password", "Benutzername und Passwort";
     }
 }

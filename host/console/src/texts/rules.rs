@@ -27,6 +27,18 @@ const SAID: &[(&str, &str)] = &[
         "darf keine unsichtbaren Steuerzeichen enthalten (gefunden: {})",
     ),
     (
+        "must not contain characters that change the direction of text, found {}",
+        "darf keine Zeichen enthalten, die die Schreibrichtung ändern (gefunden: {})",
+    ),
+    (
+        "must be an absolute URL: did you mean {}?",
+        "muss eine vollständige URL sein: Meinten Sie {}?",
+    ),
+    (
+        "must have at most {} pixels a side and {} in all, got {}",
+        "darf höchstens {} Pixel breit und hoch sein und insgesamt {} haben (jetzt {})",
+    ),
+    (
         "must be an absolute URL (relative URL without a base)",
         "muss eine vollständige URL sein, etwa https://nas.example",
     ),
@@ -196,6 +208,10 @@ const SAID: &[(&str, &str)] = &[
     (
         "User or group not found",
         "Ein Benutzer oder eine Gruppe davon existiert nicht mehr",
+    ),
+    (
+        "Another site cannot send forms to this service",
+        "Eine andere Website darf diesem Dienst keine Formulare senden",
     ),
     (
         "This form is from another session or another site",

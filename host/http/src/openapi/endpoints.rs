@@ -135,7 +135,7 @@ pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
             "GET",
             "/api/auth/oidc/start",
             "startOidc",
-            "Sends a browser to the issuer to sign in. `FORBIDDEN` while no user exists; `NOT_FOUND` where \
+            "Sends a browser to the issuer to sign in, or first to the public URL if it was opened elsewhere. `FORBIDDEN` while no user exists; `NOT_FOUND` where \
              OpenID Connect is off.",
         )
     },

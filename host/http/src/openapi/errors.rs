@@ -58,10 +58,10 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
                 "headers": { "x-request-id": request_id() },
                 "content": { JSON: { "schema": schema } },
             });
-            if let Some(required) = says_when_to_retry(code) {
+            if says_when_to_retry(code) {
                 answer["headers"]["Retry-After"] = json!({
                     "description": "After how many seconds the same request may succeed.",
-                    "required": required,
+                    "required": true,
                     "schema": { "type": "integer", "minimum": 1 },
                 });
             }
@@ -71,13 +71,12 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
     responses.into()
 }
 
-/// Whether `Retry-After` is there always (true), sometimes (false) or never (`None`).
-fn says_when_to_retry(code: Code) -> Option<bool> {
-    match code {
-        Code::TooManyRequests => Some(true),
-        Code::ServiceUnavailable => Some(false),
-        _ => None,
-    }
+/// Whether `Retry-After` is there.
+fn says_when_to_retry(code: Code) -> bool {
+    matches!(
+        code,
+        Code::TooManyRequests | Code::ServiceUnavailable | Code::Timeout
+    )
 }
 
 /// Adds the response to a request line that is too long to be read.

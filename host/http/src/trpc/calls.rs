@@ -6,10 +6,7 @@ use axum::{
     body::Body,
     http::{Method, header, request::Parts},
 };
-use portico_model::{
-    Issue,
-    error::{Code, Error},
-};
+use portico_model::error::{Code, Error};
 use portico_sandbox::{Cost, Kind};
 use portico_service::{procedures::Procedure, service::Authorised};
 use serde_json::Value;
@@ -46,7 +43,7 @@ pub(super) struct BatchCall {
 pub(super) enum Input {
     None,
     Value(Value),
-    Unreadable(Code, String, Vec<Issue>),
+    Unreadable(Error),
 }
 
 impl Input {
@@ -55,10 +52,7 @@ impl Input {
         match self {
             Self::None => Ok(None),
             Self::Value(value) => Ok(Some(value)),
-            Self::Unreadable(code, message, issues) => Err(Error {
-                issues,
-                ..Error::new(code, message)
-            }),
+            Self::Unreadable(error) => Err(error),
         }
     }
 }
@@ -137,7 +131,7 @@ impl Calls {
         } else {
             match read_body(body, limit.bytes, http.limits.receive_time).await {
                 Ok(bytes) if bytes.is_empty() => Ok(None),
-                Ok(bytes) => parse_body(bytes, limit).await.map(Some),
+                Ok(bytes) => parse_body(&parts.extensions, bytes, limit).await.map(Some),
                 Err(error) => Err(error),
             }
         };
@@ -152,16 +146,18 @@ impl Calls {
                 }
                 return;
             }
-            Ok(Some(_)) => (
-                Code::BadRequest,
-                "\"input\" needs to be an object when doing a batch call".to_owned(),
-                Vec::new(),
-            ),
-            Err(error) => (error.code, error.message, error.issues),
+            Ok(Some(_)) => {
+                let message = "\"input\" needs to be an object when doing a batch call";
+                Error::new(Code::BadRequest, message)
+            }
+            Err(error) => error,
         };
         for call in &mut self.calls {
-            let (code, message, issues) = unreadable.clone();
-            call.input = Input::Unreadable(code, message, issues);
+            call.input = Input::Unreadable(Error {
+                issues: unreadable.issues.clone(),
+                retry_after: unreadable.retry_after,
+                ..Error::new(unreadable.code, &*unreadable.message)
+            });
         }
     }
 
@@ -226,7 +222,7 @@ impl BatchCall {
             match superjson::unwrap(input) {
                 Ok(Some(input)) => Input::Value(input),
                 Ok(None) => Input::None,
-                Err(message) => Input::Unreadable(Code::BadRequest, message, Vec::new()),
+                Err(message) => Input::Unreadable(Error::new(Code::BadRequest, message)),
             }
         };
     }

@@ -10,6 +10,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::*;
+use crate::hosts::{MOST_OF_ONE, MOST_WAITING_FOR_ONE};
 
 const GIF: &[u8] = b"GIF89a";
 
@@ -20,6 +21,8 @@ struct Answers {
     at_once: Arc<AtomicUsize>,
     most_at_once: Arc<AtomicUsize>,
     open: Arc<(Mutex<bool>, Condvar)>,
+    /// When a fetch from `silent.example` takes too long.
+    timeout: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Answers {
@@ -34,6 +37,11 @@ impl Answers {
         self.open.1.notify_all();
     }
 
+    fn now_times_out(&self) {
+        *self.timeout.0.lock().unwrap() = true;
+        self.timeout.1.notify_all();
+    }
+
     fn count(&self) -> usize {
         self.fetched.load(SeqCst)
     }
@@ -44,6 +52,15 @@ impl Fetch for Answers {
         self.fetched.fetch_add(1, SeqCst);
         let at_once = self.at_once.fetch_add(1, SeqCst) + 1;
         self.most_at_once.fetch_max(at_once, SeqCst);
+        if url.host_str() == Some("silent.example") {
+            let mut is_over = self.timeout.0.lock().unwrap();
+            while !*is_over {
+                is_over = self.timeout.1.wait(is_over).unwrap();
+            }
+            drop(is_over);
+            self.at_once.fetch_sub(1, SeqCst);
+            return Err(IconError::TimedOut(Duration::from_secs(20)));
+        }
         let mut is_open = self.open.0.lock().unwrap();
         while !*is_open {
             is_open = self.open.1.wait(is_open).unwrap();
@@ -125,7 +142,7 @@ async fn sixteen_are_fetched_at_once_and_more_than_a_thousand_do_not_wait() {
     let files = files(folder.path(), &network);
     let mut begun = Vec::new();
     for number in 0..MOST_WAITING {
-        let url = Url::parse(&format!("http://example.com/{number}")).unwrap();
+        let url = Url::parse(&format!("http://{number}.example/")).unwrap();
         begun.push(files.fetching(Name::of(&url), url).unwrap());
     }
     assert_eq!(files.get("http://example.com/more").await, Err(IconError::Busy));
@@ -141,6 +158,80 @@ async fn sixteen_are_fetched_at_once_and_more_than_a_thousand_do_not_wait() {
         is_gif(&files.get("http://example.com/more").await),
         "it was not remembered"
     );
+}
+
+/// Starts fetches of this many icons of a host.
+fn begin(files: &Arc<IconFiles>, host: &str, count: usize) -> Vec<Fetching> {
+    let begin = |number| {
+        let url = Url::parse(&format!("http://{host}/{number}.gif")).unwrap();
+        files.fetching(Name::of(&url), url).unwrap()
+    };
+    (0..count).map(begin).collect()
+}
+
+async fn outcome(mut fetching: Fetching) -> Outcome {
+    let outcome = fetching.wait_for(Option::is_some).await.unwrap();
+    outcome.clone().unwrap()
+}
+
+#[tokio::test]
+async fn a_silent_host_has_two_fetches_and_the_icons_of_others_do_not_wait_for_it() {
+    let (folder, network) = (TempDir::new().unwrap(), Answers::open());
+    let clock = Arc::new(SetClock::default());
+    let files = files_by(folder.path(), &network, clock.clone());
+    let begun = begin(&files, "silent.example", 48);
+    while network.count() < MOST_OF_ONE {
+        tokio::task::yield_now().await;
+    }
+    for number in 0..50 {
+        let other = format!("http://other-{number}.example/x.gif");
+        assert!(is_gif(&files.get(&other).await));
+    }
+    assert_eq!(network.at_once.load(SeqCst), MOST_OF_ONE);
+
+    network.now_times_out();
+    let mut outcomes = HashMap::<String, usize>::new();
+    for fetching in begun {
+        let error = outcome(fetching).await.unwrap_err();
+        *outcomes.entry(error.to_string()).or_default() += 1;
+    }
+    let expected = [
+        (
+            IconError::TimedOut(Duration::from_secs(20)).to_string(),
+            MOST_OF_ONE,
+        ),
+        (IconError::Silent.to_string(), 48 - MOST_OF_ONE),
+    ];
+    assert_eq!(outcomes, HashMap::from(expected));
+    let fetched = network.count();
+    assert_eq!(
+        files.get("http://silent.example/new.gif").await,
+        Err(IconError::Silent)
+    );
+    assert_eq!(network.count(), fetched);
+    clock.0.store(10_000, SeqCst);
+    assert_eq!(
+        files.get("http://silent.example/new.gif").await,
+        Err(IconError::TimedOut(Duration::from_secs(20)))
+    );
+    assert_eq!(network.count(), fetched + 1);
+}
+
+#[tokio::test]
+async fn a_host_for_which_many_wait_takes_no_place_from_others() {
+    let (folder, network) = (TempDir::new().unwrap(), Answers::default());
+    let files = files(folder.path(), &network);
+    let begun = begin(&files, "example.com", MOST_WAITING_FOR_ONE);
+    assert_eq!(files.get("http://example.com/more").await, Err(IconError::Busy));
+    let other = begin(&files, "other.example", 1);
+    while network.count() < MOST_OF_ONE + 1 {
+        tokio::task::yield_now().await;
+    }
+    network.now_opens();
+    for fetching in begun.into_iter().chain(other) {
+        assert!(is_gif(&outcome(fetching).await));
+    }
+    assert_eq!(network.most_at_once.load(SeqCst), MOST_OF_ONE + 1);
 }
 
 #[tokio::test]
@@ -174,7 +265,7 @@ async fn failures_that_are_remembered_are_bounded() {
     let failed = Err(IconError::new("it is gone"));
     for number in 0..2 * MOST_FAILURES + 5 {
         let url = Url::parse(&format!("http://example.com/{number}")).unwrap();
-        files.end(&Name::of(&url), &failed);
+        files.end(&Name::of(&url), &url, &failed);
         assert!(files.known().failed.len() <= MOST_FAILURES);
     }
 }

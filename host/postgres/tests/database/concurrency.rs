@@ -304,6 +304,31 @@ async fn a_host_has_seventeen_connections_at_most() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
+async fn where_the_server_has_room_for_few_connections_calls_wait_for_one_of_their_own() {
+    let server = Postgresql::shared();
+    server.create_database("home");
+    let role = server.name("few");
+    server.run(
+        "home",
+        &format!("CREATE ROLE \"{role}\" LOGIN CONNECTION LIMIT 6"),
+    );
+    server.run("home", &format!("ALTER SCHEMA public OWNER TO \"{role}\""));
+    let storage = PostgresStorage::open(&server.url_of(&role, "home")).await;
+    let storage = Arc::new(storage.unwrap());
+    let results = all(&storage, 200, |storage, number| async move {
+        match number % 2 {
+            0 => count_apps(&storage).await.map(drop),
+            _ => insert(&storage, &format!("{number}")).await,
+        }
+    });
+    for result in results.await {
+        assert_eq!(result, Ok(()));
+    }
+    assert_eq!(storage.check().await, Ok(()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
 async fn a_writer_that_needs_the_lock_alone_does_not_wait_for_ever() {
     let server = Postgresql::shared();
     let limits = Limits {

@@ -44,13 +44,14 @@ impl Backup {
         )?;
         let data = self.data.data.unwrap_or_else(|| settings.data());
         let (shown, shown_data) = (self.file.display().to_string(), data.display().to_string());
+        let has_database = DataDir::has_database(&data)?;
         ensure!(
             data.is_dir(),
             "there is no data directory {shown_data}; say with --data where it is"
         );
         let database = DataDir::database_in(&data);
         ensure!(
-            database.try_exists()?,
+            has_database,
             "there is no database in {shown_data}: no host has worked there yet, or it is not the data directory \
              (--data)"
         );

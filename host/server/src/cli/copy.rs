@@ -159,7 +159,7 @@ impl Place {
         );
         ensure!(folder.is_dir(), "there is no data directory {shown}");
         ensure!(
-            DataDir::database_in(&folder).try_exists()?,
+            DataDir::has_database(&folder)?,
             "there is no database in {shown}: no host has worked there yet, or it is not the data directory"
         );
         let data = DataDir::open(&folder)?;

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
-use portico_model::time::MonotonicClock;
-use portico_postgres::PostgresStorage;
+use portico_model::time::{Clock, MonotonicClock, SystemClock};
+use portico_postgres::{Limits, PostgresStorage};
 use portico_server::data_dir::DataDir;
 use portico_sqlite::SqliteStorage;
 use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords};
+use tokio::task::spawn_blocking;
 use tracing::warn;
 
-use super::settings::Settings;
+use super::{
+    settings::{Connections, Settings},
+    starting::patiently,
+};
 
 pub enum Database {
     Sqlite(Arc<SqliteStorage>),
@@ -34,10 +38,18 @@ impl Database {
     pub async fn open(settings: &Settings, data: &DataDir) -> anyhow::Result<Self> {
         let by_board = settings.apps.by_board();
         let Some(url) = &settings.database else {
-            let storage = SqliteStorage::open(&data.database())?;
+            let path = data.database();
+            let what = format!("the database {}: another program may hold it", path.display());
+            let opening = spawn_blocking(move || SqliteStorage::open(&path));
+            let storage = patiently(what, opening).await??;
             return Ok(Self::Sqlite(Arc::new(storage.with_apps_by_board(by_board))));
         };
-        let storage = PostgresStorage::open(url).await?;
+        let mut limits = Limits::default();
+        if let Some(Connections(count)) = settings.database_connections {
+            limits.connections = count;
+        }
+        let opening = PostgresStorage::open_with(url, limits);
+        let storage = patiently("the database to answer", opening).await?;
         if data.database().exists() {
             warn!(
                 "{} is not used: the database is {}",
@@ -46,6 +58,11 @@ impl Database {
             );
         }
         Ok(Self::Postgres(Arc::new(storage.with_apps_by_board(by_board))))
+    }
+
+    /// Whether the database cannot be opened only because it is not there at the moment.
+    pub fn is_away(error: &anyhow::Error) -> bool {
+        PostgresStorage::is_away(error)
     }
 
     pub fn storage(&self) -> Arc<dyn DashboardStorage> {
@@ -60,6 +77,14 @@ impl Database {
         match self {
             Self::Sqlite(_) => Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default()))),
             Self::Postgres(storage) => storage.shared(),
+        }
+    }
+
+    /// The time that its hosts share: that of PostgreSQL's server, or that of the machine.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        match self {
+            Self::Sqlite(_) => Arc::new(SystemClock),
+            Self::Postgres(storage) => storage.clock(),
         }
     }
 

@@ -42,6 +42,17 @@ pub fn difference(report: &Report, document: &Map<String, Value>, colours: Colou
             text.push('\n');
         }
     }
+    for warning in &report.warnings {
+        let line = format!(
+            "! {} {}: {} {}",
+            printable(&warning.kind),
+            printable(&warning.name),
+            printable(&warning.field),
+            printable(&warning.message)
+        );
+        text.push_str(&colours.paint(YELLOW, &line));
+        text.push('\n');
+    }
     if !report.differs() {
         text.push_str("Nothing to change: ");
     }
@@ -167,6 +178,20 @@ mod tests {
         let coloured = difference_of(answer, Colours(true));
         assert!(
             coloured.starts_with("\u{1b}[32m+ app Jellyfin\u{1b}[0m\n\u{1b}[33m~ user ada\u{1b}[0m  email")
+        );
+    }
+
+    #[test]
+    fn what_is_taken_against_a_rule_has_a_line() {
+        let answer = json!({
+            "dryRun": false, "created": [], "changed": [], "removed": [], "unchanged": [],
+            "unnamed": {"groups": 0, "users": 0, "apps": 0, "searchEngines": 0, "boards": 0},
+            "warnings": [{"kind": "app", "name": "NAS\u{202e}", "field": "href", "message": "must be a URL"}],
+        });
+        assert_eq!(
+            difference_of(answer, Colours(false)),
+            "! app NAS\\u{202e}: href must be a URL\n\
+             Nothing to change: 0 created, 0 changed, 0 removed, 0 as wanted\n"
         );
     }
 

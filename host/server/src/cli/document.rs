@@ -57,8 +57,9 @@ impl Document {
         };
         let language = if is_json { "JSON" } else { "YAML" };
         let value = value.with_context(|| format!("{} is not valid {language}", file.display()))?;
+        let is_known = |key: &String| known_fields().iter().any(|field| field.name == key);
         match value {
-            Value::Object(content) => Ok(Self {
+            Value::Object(content) if content.keys().any(is_known) => Ok(Self {
                 content,
                 file,
                 text,
@@ -150,10 +151,12 @@ fn read_limited(source: impl Read) -> anyhow::Result<String> {
 /// The keys of a document that `state.apply` does not know, each as a path such as `apps[3].hreff`.
 pub fn unknown_keys(document: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
-    if let Some(fields) = DOCUMENT.fields() {
-        find_unknown(fields, document, "", &mut found);
-    }
+    find_unknown(known_fields(), document, "", &mut found);
     found
+}
+
+fn known_fields() -> &'static [Field] {
+    DOCUMENT.fields().unwrap_or_default()
 }
 
 fn find_unknown(fields: &[Field], object: &Map<String, Value>, path: &str, found: &mut Vec<String>) {

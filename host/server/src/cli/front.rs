@@ -13,13 +13,14 @@ use super::layers::layered;
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct FrontSettings {
     /// The URL under which users reach the service, e.g. https://portico.example. With https, the
-    /// session cookie is sent over TLS only. Until the first user exists, browsers are served only
-    /// at this name, at localhost and at IP addresses
+    /// session cookie is sent over TLS only. People who open the sign-in at another name are led
+    /// there. Until the first user exists, browsers are served only at this name, at localhost and
+    /// at IP addresses
     #[arg(long, env = "PORTICO_PUBLIC_URL", value_name = "URL")]
     #[serde(deserialize_with = "from_text")]
     pub public_url: Option<PublicUrl>,
-    /// The proxies whose X-Forwarded-For and X-Request-Id are trusted: addresses and networks
-    /// (10.0.0.0/8), separated by commas
+    /// The proxies whose X-Forwarded-For, -Host and -Proto and X-Request-Id are trusted: addresses
+    /// and networks (10.0.0.0/8), separated by commas
     #[arg(long, env = "PORTICO_TRUSTED_PROXIES", value_name = "LIST")]
     #[serde(deserialize_with = "from_text")]
     pub trusted_proxies: Option<TrustedProxies>,

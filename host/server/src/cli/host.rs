@@ -1,10 +1,10 @@
 //! The service on a data directory: opened by every command that works on data.
 
-use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use portico_model::time::SystemClock;
-use portico_sandbox::{Compiled, Imports, Limits, Sandbox, Wasm, icons::NoIcons};
+use portico_sandbox::{Compiled, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_server::{
     data_dir::DataDir,
     icons::{IconSettings, IconSources},
@@ -15,12 +15,14 @@ use portico_service::{
     throttle::Throttle,
 };
 use portico_storage::{
-    DashboardStorage, MemoryRecords, SharedRecords,
+    MemoryRecords, SharedRecords,
     memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
 };
+use tokio::try_join;
 
 use super::{
+    compile::COMPILER,
     component::{self, ComponentFile},
     database::Database,
     front::Switch,
@@ -44,25 +46,35 @@ pub struct Host {
 impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        Self::open_with(settings, async |data| Database::open(settings, data).await).await
+    }
+
+    /// The same, with the database that this opens.
+    pub async fn open_with(
+        settings: &Settings,
+        database: impl AsyncFnOnce(&DataDir) -> anyhow::Result<Database>,
+    ) -> anyhow::Result<Self> {
         Database::check(settings)?;
         let component = read_component(settings)?;
         let file = settings.component.clone().zip(component.as_deref());
         let file = file.map(|(path, bytes)| ComponentFile::new(path, bytes));
         let data = DataDir::open(&settings.data())?;
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
-        // Runs while the database is opened, which takes equally long.
-        let compiling = thread::Builder::new().name("portico-compile".into());
-        let compiling =
-            compiling.spawn(move || Compiled::new(wasm(&component), Some(cache), Limits::default()))?;
-        let database = Database::open(settings, &data).await?;
-        let (storage, shared) = (database.storage(), database.shared());
+        let of_file = |error: anyhow::Error| match &settings.component {
+            Some(file) => error.context(format!("cannot run the component {}", file.display())),
+            None => error,
+        };
+        let compiling = Compiled::start(COMPILER, component, Some(cache), Limits::default());
+        // The database is opened meanwhile, which takes equally long. If that fails, the compilation is given up.
+        let (compiled, database) = try_join!(async { compiling.await.map_err(of_file) }, database(&data),)?;
+        let (storage, shared, clock) = (database.storage(), database.shared(), database.clock());
         // Hosts on PostgreSQL have the indexes there.
         let folder = matches!(database, Database::Sqlite(_)).then(|| data.icons());
         let icons = IconSources::new(settings.icons.clone(), shared.clone(), folder);
         let imports = Imports {
             storage: storage.clone(),
             icons: Arc::new(icons),
-            clock: Arc::new(SystemClock),
+            clock: clock.clone(),
             random: Arc::new(SystemRandom),
         };
         let throttle = match settings.http.sign_in_throttle {
@@ -70,17 +82,20 @@ impl Host {
             Some(Switch::On) | None => Throttle::new(shared.clone()),
         };
         let service = async {
-            let compiled = compiling.join();
-            let compiled = compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let sandbox = Sandbox::of(compiled, imports)?;
-            service(storage, shared.clone(), sandbox, throttle, settings.audit.audit()).await
+            let parts = ServiceParts {
+                storage,
+                shared: shared.clone(),
+                sandbox,
+                clock,
+                secrets: Secrets::new(Arc::new(SystemRandom)),
+                call_time: CALL_TIME,
+                throttle,
+                audit: settings.audit.audit(),
+            };
+            Service::new(parts).await
         };
-        let service = match &settings.component {
-            Some(file) => service
-                .await
-                .with_context(|| format!("cannot run the component {}", file.display()))?,
-            None => service.await?,
-        };
+        let service = service.await.map_err(of_file)?;
         Ok(Self {
             service,
             database,
@@ -91,13 +106,13 @@ impl Host {
     }
 }
 
-/// A service without data, to ask a component for its procedures.
+/// A service without data, to ask a component for its procedures: that of this file, or the built-in one.
 pub async fn without_data(
-    component: impl Into<Wasm<'_>>,
+    component: Option<Vec<u8>>,
     cache: Option<PathBuf>,
 ) -> anyhow::Result<Arc<Service>> {
     let default_icon = IconSettings::default().default_icon;
-    in_memory(component.into(), cache, default_icon).await
+    in_memory(component, cache, default_icon).await
 }
 
 /// A service on an empty dashboard in memory, with the same component and default icon as a host: to find out what the
@@ -105,7 +120,7 @@ pub async fn without_data(
 pub async fn trial(settings: &Settings, host: &Host) -> anyhow::Result<Arc<Service>> {
     let component = read_component(settings)?;
     let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| host.data.cache()))?;
-    in_memory(wasm(&component), Some(cache), settings.icons.default_icon.clone()).await
+    in_memory(component, Some(cache), settings.icons.default_icon.clone()).await
 }
 
 /// The file of the component, unless the built-in one is used.
@@ -116,13 +131,8 @@ fn read_component(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
     settings.component.as_ref().map(read).transpose()
 }
 
-/// These bytes, or the built-in component.
-fn wasm(bytes: &Option<Vec<u8>>) -> Wasm<'_> {
-    bytes.as_deref().map_or(Wasm::Included, Wasm::Bytes)
-}
-
 async fn in_memory(
-    component: Wasm<'_>,
+    component: Option<Vec<u8>>,
     cache: Option<PathBuf>,
     default_icon: String,
 ) -> anyhow::Result<Arc<Service>> {
@@ -133,25 +143,9 @@ async fn in_memory(
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let sandbox = Sandbox::new(component, cache, Limits::default(), imports)?;
+    let compiled = Compiled::start(COMPILER, component, cache, Limits::default()).await?;
+    let sandbox = Sandbox::of(compiled, imports)?;
     let shared = Arc::new(MemoryRecords::new(Arc::new(SystemClock)));
-    service(
-        storage,
-        shared,
-        sandbox,
-        Throttle::off(),
-        AuditSettings::default(),
-    )
-    .await
-}
-
-async fn service(
-    storage: Arc<dyn DashboardStorage>,
-    shared: Arc<dyn SharedRecords>,
-    sandbox: Sandbox,
-    throttle: Throttle,
-    audit: AuditSettings,
-) -> anyhow::Result<Arc<Service>> {
     let parts = ServiceParts {
         storage,
         shared,
@@ -159,8 +153,8 @@ async fn service(
         clock: Arc::new(SystemClock),
         secrets: Secrets::new(Arc::new(SystemRandom)),
         call_time: CALL_TIME,
-        throttle,
-        audit,
+        throttle: Throttle::off(),
+        audit: AuditSettings::default(),
     };
     Service::new(parts).await
 }

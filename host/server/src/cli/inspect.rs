@@ -74,7 +74,7 @@ impl Inspect {
 
 /// The names of the procedures that the component describes.
 async fn procedures_of(bytes: &[u8]) -> anyhow::Result<Vec<String>> {
-    let service = host::without_data(bytes, None).await?;
+    let service = host::without_data(Some(bytes.to_vec()), None).await?;
     let described = service
         .sandbox
         .describe(Identity::operator().context(REQUEST_ID))

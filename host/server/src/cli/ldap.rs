@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The only setting without a flag, because flags show in lists of processes.
-const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
+pub const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
 
 /// Sign-in with the password in a directory; in the file under `[ldap]`, without `ldap-`.
 #[derive(Args, Deserialize, Default, Clone)]

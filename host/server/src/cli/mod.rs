@@ -4,8 +4,10 @@ mod apply;
 mod apps;
 mod audit;
 mod backup;
+mod backups;
 mod call;
 mod compat;
+mod compile;
 mod component;
 mod copy;
 mod copy_places;
@@ -13,6 +15,7 @@ mod database;
 mod diff;
 mod difference;
 mod document;
+mod environment;
 mod export;
 mod front;
 mod host;
@@ -21,6 +24,7 @@ mod import;
 mod inspect;
 mod layers;
 mod ldap;
+mod listen;
 mod local;
 mod oidc;
 mod openapi;
@@ -35,9 +39,11 @@ mod remote;
 mod restore;
 mod serve;
 mod settings;
+mod starting;
 mod storage_kit;
 mod target;
 mod terminal;
+mod waiting;
 mod yaml;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -95,11 +101,18 @@ enum Command {
     Recover(recover::Recover),
     /// Test an implementation of storage against the contract
     StorageKit(storage_kit::StorageKit),
+    /// What a host starts to compile a component
+    #[command(name = compile::NAME, hide = true)]
+    Compile,
 }
 
 /// Runs the command that the command line names.
 pub fn run() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
+    if let Command::Compile = cli.command {
+        // It has no settings.
+        return compile::run();
+    }
     process::prepare()?;
     let settings = Settings::load(cli.config.as_deref())?;
     match cli.command {
@@ -118,6 +131,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
         Command::StorageKit(kit) => return Ok(kit.run()),
+        Command::Compile => return compile::run(),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -19,7 +19,7 @@ use super::{
 };
 
 /// The only setting without a flag, because flags show in lists of processes.
-const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
+pub const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
 
 /// Sign-in with OpenID Connect; in the file under `[oidc]`, without `oidc-`.
 #[derive(Args, Deserialize, Default, Clone)]

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use portico_http::openapi;
-use portico_sandbox::COMPONENT;
 
 use super::{host, output::print, process::block_on, terminal};
 
@@ -11,7 +10,7 @@ pub struct OpenApi {}
 
 impl OpenApi {
     pub fn run(self) -> anyhow::Result<()> {
-        let service = block_on(host::without_data(COMPONENT, None))?;
+        let service = block_on(host::without_data(None, None))?;
         print(&terminal::json(&openapi::document(&service.table))?)
     }
 }

@@ -1,7 +1,7 @@
 //! `portico procedures`.
 
 use clap::Args;
-use portico_sandbox::{Access, COMPONENT, Kind};
+use portico_sandbox::{Access, Kind};
 use portico_service::procedures::Procedure;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub struct Procedures {
 
 impl Procedures {
     pub fn run(self) -> anyhow::Result<()> {
-        let service = block_on(host::without_data(COMPONENT, None))?;
+        let service = block_on(host::without_data(None, None))?;
         if self.json {
             let rows: Vec<_> = service.table.iter().map(|row| as_json(row)).collect();
             return print(&terminal::json(&rows.into())?);

@@ -1,11 +1,18 @@
 //! `portico serve`.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    io::{self, IsTerminal},
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use clap::Args;
 use portico_console::{ConsoleSettings, Documents};
 use portico_http::{self as http, HttpLimits};
+use portico_model::time::{Clock, LATEST, SystemClock};
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
 use portico_storage::SharedRecords;
@@ -13,24 +20,35 @@ use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
     sync::oneshot,
+    time::timeout,
 };
 use tracing::{error, info, warn};
 
 use super::{
     apply::apply_at_start,
+    backups::BackupSettings,
     compat::CompatSettings,
     document::{Document, unknown_keys},
     front::{FrontSettings, Switch},
     host::Host,
     icons::{self, IconArgs},
     ldap::LdapArgs,
+    listen,
     oidc::OidcArgs,
-    output::print,
+    output::announce,
     process::block_on,
     reload::keep_current,
     settings::{HostArgs, LimitSettings, Settings},
+    starting::{Starting, StopSignals, patiently},
+    waiting::open_when_there,
     yaml,
 };
+
+/// Longer than the proxy of docs/scale.md takes to notice that a host is not ready.
+const DEFAULT_DRAIN: u64 = 3;
+const MOST_DRAIN: u64 = 5;
+/// How long a host that stops takes to write the last rows of the audit log.
+const FLUSH_TIME: Duration = Duration::from_secs(1);
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
 
@@ -39,6 +57,10 @@ pub struct Serve {
     /// The address to listen on; port 0 picks a free one [default: 127.0.0.1:7575]
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// How many seconds to serve on after a signal to stop, not ready, so that a proxy turns to other
+    /// hosts: 0 to 5 [default: 3; 0 on a terminal]
+    #[arg(long, env = "PORTICO_DRAIN", value_name = "SECONDS")]
+    drain: Option<u64>,
     /// Load the file of --component when it changes, without dropping a request. A file that
     /// cannot run is refused. SIGHUP loads the file once, also without this
     #[arg(
@@ -68,17 +90,40 @@ pub struct Serve {
     oidc: OidcArgs,
     #[command(flatten)]
     compat: CompatSettings,
+    #[command(flatten)]
+    backup: BackupSettings,
 }
 
 impl Serve {
     pub fn run(self, mut settings: Settings) -> anyhow::Result<()> {
-        let limits = self.limits.over(&settings.limits).http();
+        let drain = self.drain.or(settings.drain).unwrap_or_else(|| {
+            // Whoever presses Ctrl-C does not want to wait.
+            if io::stdin().is_terminal() {
+                0
+            } else {
+                DEFAULT_DRAIN
+            }
+        });
+        ensure!(
+            drain <= MOST_DRAIN,
+            "the drain time (--drain, PORTICO_DRAIN) is {drain} seconds, and it may be 0 to {MOST_DRAIN}: all of \
+             stopping takes at most ten"
+        );
+        let limits = HttpLimits {
+            drain_time: Duration::from_secs(drain),
+            ..self.limits.over(&settings.limits).http()
+        };
         settings.http = self.front.over(&settings.http);
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
         self.icons.put_into(&mut settings.icons);
         settings.compat = self.compat.over(&settings.compat);
+        settings.backup = self.backup.over(&settings.backup);
         let settings = settings.with(self.host)?;
+        ensure!(
+            SystemClock.now() < LATEST,
+            "the clock of this machine is beyond the year 9999, which no date in HTTP and JSON can say: set it"
+        );
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
             !watch || settings.component.is_some(),
@@ -116,33 +161,45 @@ struct Start {
 /// the database, if that is why the host stopped.
 async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut stop_signals = StopSignals::new()?;
+    let starting = Starting::begin()?;
     let Start {
         listen,
         limits,
         watch,
         document,
     } = start;
-    let host = Host::open(&settings).await?;
+    let mut listener = None;
+    let host = Host::open_with(&settings, async |data| {
+        open_when_there(&settings, data, listen, &mut listener).await
+    })
+    .await?;
+    let backups = settings
+        .backup
+        .backups(&host.data, settings.database.as_deref())?;
     if let Some(document) = document {
         document.complain_of_unknown_keys();
-        apply_at_start(&host, &document).await?;
+        let what = format!("{} to be applied", document.name());
+        patiently(what, apply_at_start(&host, &document)).await?;
     }
-    let listener = TcpListener::bind(listen)
-        .await
-        .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
-    let address = listener.local_addr()?;
     let is_open = !host
         .service
         .has_users("start")
         .await
         .map_err(|error| anyhow::anyhow!(error.message))?;
+    // From the first connection on, a signal finishes what was accepted.
+    drop(starting);
+    let listener = match listener {
+        Some(listener) => listener,
+        None => listen::listen(listen).await?,
+    };
+    let listener = TcpListener::from_std(listener)?;
+    let address = listener.local_addr()?;
 
     let has_console = !matches!(settings.http.console, Some(Switch::Off));
     let mut http = settings.http.http(limits);
     http.providers = providers(&settings, address, host.shared.clone());
-    print(&format!(
+    announce(&format!(
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
     ))?;
@@ -191,6 +248,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let console = ConsoleSettings {
         limits: limits.clone(),
         public_url: http.public_url.clone(),
+        trusted_proxies: http.trusted_proxies.clone(),
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
             unknown_keys,
@@ -203,7 +261,11 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     };
     let site = if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
-        let icons = http::surround(portico_icons::router(api.clone(), files), &limits);
+        let icons = http::surround(
+            portico_icons::router(api.clone(), files),
+            &limits,
+            &http.trusted_proxies,
+        );
         http::Site::new(outer, portico_console::pages(api, console).merge(icons))
     } else {
         outer.into()
@@ -211,15 +273,9 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
     let signals = async {
-        let mut signal = async || {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        };
-        signal().await;
+        stop_signals.next().await;
         let _ = stop.send(());
-        signal().await;
+        stop_signals.next().await;
         warn!("a second signal: calls that were accepted are given up");
     };
     // Runs while the first requests are served, because it takes longer the larger the database is.
@@ -229,14 +285,23 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
             Err(damage) => damage,
         }
     };
+    let backups = async {
+        match backups {
+            Some(backups) => backups.run().await,
+            None => std::future::pending().await,
+        }
+    };
     let damage = tokio::select! {
+        () = backups => None,
         () = http::serve(listener, site, &limits, async { drop(stopped.await) }) => None,
         () = signals => None,
         damage = damage => Some(damage),
     };
     // Stops what still runs for abandoned calls, which may hold the lock for writing.
     database.close();
-    audit.flush().await;
+    if timeout(FLUSH_TIME, audit.flush()).await.is_err() {
+        warn!("the last refusals could not be recorded in the audit log");
+    }
     info!("stopped");
     Ok((data, damage))
 }

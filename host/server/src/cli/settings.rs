@@ -4,6 +4,7 @@ use std::{
     io::IsTerminal,
     net::SocketAddr,
     num::NonZero,
+    panic,
     path::{Path, PathBuf},
     str::FromStr,
     time::Duration,
@@ -14,7 +15,7 @@ use clap::{Args, ValueEnum};
 use portico_http::HttpLimits;
 use portico_server::icons::IconSettings;
 use serde::Deserialize;
-use tracing::Metadata;
+use tracing::{Metadata, error};
 use tracing_subscriber::{
     filter::{Targets, filter_fn},
     layer::SubscriberExt as _,
@@ -22,8 +23,9 @@ use tracing_subscriber::{
 };
 
 use super::{
-    apps::AppSettings, audit::AuditSettings, compat::CompatSettings, copy_places::CopySettings,
-    front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
+    apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings,
+    copy_places::CopySettings, environment::warn_of_unread, front::FrontSettings, layers::layered,
+    ldap::LdapArgs, oidc::OidcArgs, output::speak_json,
 };
 
 /// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a
@@ -37,7 +39,9 @@ pub struct Settings {
     pub listen: Option<SocketAddr>,
     pub data: Option<PathBuf>,
     pub database: Option<String>,
+    pub database_connections: Option<Connections>,
     pub component: Option<PathBuf>,
+    pub drain: Option<u64>,
     pub watch: Option<bool>,
     pub apply: Option<PathBuf>,
     pub cache: Option<PathBuf>,
@@ -57,6 +61,8 @@ pub struct Settings {
     pub audit: AuditSettings,
     #[serde(default)]
     pub apps: AppSettings,
+    #[serde(default)]
+    pub backup: BackupSettings,
     #[serde(default)]
     pub copy: CopySettings,
     #[serde(default)]
@@ -175,6 +181,32 @@ pub enum LogFormat {
     Json,
 }
 
+/// How many connections to the database.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(try_from = "usize")]
+pub struct Connections(pub usize);
+
+impl TryFrom<usize> for Connections {
+    type Error = String;
+
+    fn try_from(count: usize) -> Result<Self, String> {
+        if (2..=1000).contains(&count) {
+            Ok(Self(count))
+        } else {
+            Err(format!("{count} is not in 2..=1000"))
+        }
+    }
+}
+
+impl FromStr for Connections {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count: usize = text.parse().map_err(|error| format!("{error}"))?;
+        count.try_into()
+    }
+}
+
 /// The data directory, and the database if it is elsewhere.
 #[derive(Args)]
 pub struct DataArgs {
@@ -200,6 +232,9 @@ impl DataArgs {
 pub struct HostArgs {
     #[command(flatten)]
     pub data: DataArgs,
+    /// The most connections to PostgreSQL, 2 to 1000, in addition to one for checks [default: 16]
+    #[arg(long, env = "PORTICO_DATABASE_CONNECTIONS", value_name = "COUNT")]
+    database_connections: Option<Connections>,
     /// Run this component instead of the one inside the binary
     #[arg(long, env = "PORTICO_COMPONENT", value_name = "FILE")]
     component: Option<PathBuf>,
@@ -238,12 +273,16 @@ impl Settings {
     pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
         self.database = args.data.database(&self);
         self.data = args.data.data.or(self.data);
+        self.database_connections = args.database_connections.or(self.database_connections);
         self.component = args.component.or(self.component);
         self.cache = args.cache.or(self.cache);
         self.audit = args.audit.over(&self.audit);
         self.apps = args.apps.over(&self.apps);
         self.log = args.log.or(self.log);
         self.log_format = args.log_format.or(self.log_format);
+        if matches!(self.log_format, Some(LogFormat::Json)) {
+            speak_json();
+        }
         if let Some(sources) = args.icon_sources {
             self.icons.sources = portico_server::icons::IconSource::parse_list(&sources)
                 .context("PORTICO_ICON_SOURCES (--icon-sources) is not right")?;
@@ -279,8 +318,12 @@ impl Settings {
             .with(filter_fn(is_allowed));
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with(layer.with_target(false)).init(),
-            LogFormat::Json => log.with(layer.json().flatten_event(true)).init(),
+            LogFormat::Json => {
+                log.with(layer.json().flatten_event(true)).init();
+                panic::set_hook(Box::new(|panic| error!("{panic}")));
+            }
         }
+        warn_of_unread();
         Ok(())
     }
 }

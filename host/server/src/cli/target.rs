@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use portico_sandbox::{COMPONENT, Kind};
+use portico_sandbox::Kind;
 use serde_json::Value;
 
 use super::{
@@ -64,7 +64,7 @@ impl Target {
             Some(kind) => kind,
             // A newer host may have more procedures. Those are sent as mutations; if one is a query, the
             // host says so.
-            None => block_on(host::without_data(COMPONENT, cache))?
+            None => block_on(host::without_data(None, cache))?
                 .table
                 .find(procedure.name)
                 .map_or(Kind::Mutation, |procedure| procedure.kind),

@@ -25,6 +25,10 @@ pub fn read(text: &str) -> anyhow::Result<Value> {
             location.line(),
             location.column()
         ),
+        Error::MultipleDocuments { location, .. } => anyhow!(
+            "a second document begins at line {} (after ---): give each in a file of its own",
+            location.line()
+        ),
         error => anyhow!("{error}"),
     })
 }

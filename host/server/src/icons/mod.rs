@@ -18,7 +18,7 @@ use portico_storage::SharedRecords;
 use sha2::{Digest, Sha256};
 use tokio::{
     runtime::Handle,
-    task::spawn_blocking,
+    task::{spawn_blocking, yield_now},
     time::{Instant, timeout_at},
 };
 use tracing::warn;
@@ -31,11 +31,15 @@ use self::source::Source;
 /// How long a lookup waits for its sources. The contract allows 2 seconds; the rest is for the search.
 const WAIT: Duration = Duration::from_millis(1_900);
 
+/// Names that are looked up before other work on the same thread gets its turn.
+const BATCH: usize = 64;
+
 /// Finds icons in the configured sources. Their indexes are fetched on first use and stored.
 pub struct IconSources {
     sources: Vec<Arc<Source>>,
     default_icon: String,
     records: Arc<dyn SharedRecords>,
+    wait: Duration,
 }
 
 impl IconSources {
@@ -62,7 +66,13 @@ impl IconSources {
             sources: sources.collect(),
             default_icon: settings.default_icon,
             records,
+            wait: WAIT,
         }
+    }
+
+    /// Lookups wait this long for their sources. For tests: the contract allows 2 seconds.
+    pub fn with_wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
     }
 
     /// Starts what is due before a lookup.
@@ -82,7 +92,7 @@ impl IconSources {
 
     /// The icons of each source, as far as they are available in time.
     async fn tables(&self) -> Vec<Option<Arc<Table>>> {
-        let deadline = Instant::now() + WAIT;
+        let deadline = Instant::now() + self.wait;
         self.start(deadline).await;
         let mut tables = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
@@ -90,6 +100,16 @@ impl IconSources {
             tables.push(source.table(deadline).await);
         }
         tables
+    }
+
+    /// The URL of the best icon for a folded name.
+    fn best(&self, tables: &[Option<Arc<Table>>], name: &str) -> Option<String> {
+        let found = tables.iter().zip(&self.sources).enumerate();
+        let found = found.filter_map(|(at, (table, source))| {
+            let found = table.as_ref()?.find(name)?;
+            Some((found.rank, at, source.url(found.path)))
+        });
+        found.min().map(|(_, _, url)| url)
     }
 }
 
@@ -120,7 +140,11 @@ fn search(
 #[async_trait]
 impl Icons for IconSources {
     async fn find(&self, names: &[String]) -> Vec<Option<String>> {
-        let folded: Vec<String> = names.iter().map(|name| matching::fold(name)).collect();
+        let mut folded: Vec<String> = Vec::with_capacity(names.len());
+        for names in names.chunks(BATCH) {
+            folded.extend(names.iter().map(|name| matching::fold(name)));
+            yield_now().await;
+        }
         if folded.iter().all(String::is_empty) {
             return vec![None; names.len()];
         }
@@ -128,20 +152,15 @@ impl Icons for IconSources {
         let tables = self.tables().await;
 
         let mut answers: HashMap<&str, Option<String>> = HashMap::new();
-        folded
-            .iter()
-            .map(|name| {
-                let search = || {
-                    let found = tables.iter().zip(&self.sources).enumerate();
-                    let found = found.filter_map(|(at, (table, source))| {
-                        let found = table.as_ref()?.find(name)?;
-                        Some((found.rank, at, source.url(found.path)))
-                    });
-                    found.min().map(|(_, _, url)| url)
-                };
+        let mut found = Vec::with_capacity(names.len());
+        for names in folded.chunks(BATCH) {
+            found.extend(names.iter().map(|name| {
+                let search = || self.best(&tables, name);
                 answers.entry(name).or_insert_with(search).clone()
-            })
-            .collect()
+            }));
+            yield_now().await;
+        }
+        found
     }
 
     async fn search(&self, text: &str, limit: usize) -> Vec<NamedIcon> {

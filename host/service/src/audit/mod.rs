@@ -11,6 +11,7 @@
 //! - The log is bounded by age and by number of rows; refusals are removed before changes. If several hosts share a
 //!   storage, only one at a time removes rows.
 
+mod jumps;
 mod pending;
 
 use std::{
@@ -38,8 +39,9 @@ use tokio::{
     sync::Notify,
     time::{Instant, sleep, sleep_until},
 };
-use tracing::warn;
+use tracing::{info, warn};
 
+use self::jumps::Jumps;
 use self::pending::Pending;
 use crate::identity::Identity;
 
@@ -65,6 +67,8 @@ pub struct AuditSettings {
     pub most_rows: u64,
     /// How long refusals wait to be written; identical ones within that time share a row.
     pub window: Duration,
+    /// How long nothing is removed after the clock has jumped by more than a day.
+    pub settling: Duration,
 }
 
 impl Default for AuditSettings {
@@ -73,6 +77,7 @@ impl Default for AuditSettings {
             retention: Some(Duration::from_secs(90 * 24 * 60 * 60)),
             most_rows: 1_000_000,
             window: Duration::from_secs(5),
+            settling: Duration::from_secs(60 * 60),
         }
     }
 }
@@ -112,6 +117,9 @@ pub struct Audit {
     writing: tokio::sync::Mutex<()>,
     written: AtomicU64,
     wake: Arc<Notify>,
+    started: (Timestamp, Instant),
+    /// `None` before the first prune.
+    jumps: tokio::sync::Mutex<Option<Jumps>>,
 }
 
 impl Audit {
@@ -122,6 +130,7 @@ impl Audit {
         clock: Arc<dyn Clock>,
         settings: AuditSettings,
     ) -> Arc<Self> {
+        let started = (clock.now(), Instant::now());
         let audit = Arc::new(Self {
             storage,
             shared,
@@ -131,6 +140,8 @@ impl Audit {
             writing: tokio::sync::Mutex::default(),
             written: AtomicU64::new(0),
             wake: Arc::default(),
+            started,
+            jumps: tokio::sync::Mutex::default(),
         });
         if audit.settings.retention.is_some() {
             tokio::spawn(maintain(Arc::downgrade(&audit), audit.wake.clone()));
@@ -230,6 +241,9 @@ impl Audit {
             return Ok(());
         };
         self.written.store(0, Ordering::Relaxed);
+        if !self.clock_has_settled().await? {
+            return Ok(());
+        }
         let Some(turn) = Turn::take(&self.shared, "audit", LONGEST_PRUNE).await? else {
             return Ok(());
         };
@@ -241,13 +255,26 @@ impl Audit {
     async fn prune_alone(&self, retention: Duration) -> storage::Result<()> {
         let retention = retention.as_millis() as Timestamp;
         let before = self.clock.now().saturating_sub(retention);
-        while self.remove(AuditPrune::Before(before), STEP as u64).await? == STEP as u64 {}
+        let mut old = 0;
+        loop {
+            let removed = self.remove(AuditPrune::Before(before), STEP as u64).await?;
+            old += removed;
+            if removed < STEP as u64 {
+                break;
+            }
+        }
+        if old > 0 {
+            info!(rows = old, "removed from the audit log what was too old");
+        }
 
         let context = Identity::operator().context("audit");
         let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
         let rows = transaction.count_audit(&AuditFilter::default()).await?;
         drop(transaction);
         let mut excess = rows.saturating_sub(self.settings.most_rows);
+        if excess > 0 {
+            info!(rows = excess, "removing from the audit log what is too much");
+        }
         for which in [AuditPrune::Refusals, AuditPrune::Any] {
             while excess > 0 {
                 let removed = self.remove(which, excess.min(STEP as u64)).await?;
@@ -258,6 +285,27 @@ impl Audit {
             }
         }
         Ok(())
+    }
+
+    /// See `jumps.rs`.
+    async fn clock_has_settled(&self) -> storage::Result<bool> {
+        let mut jumps = self.jumps.lock().await;
+        if jumps.is_none() {
+            let (started, at) = self.started;
+            let filter = AuditFilter {
+                until: Some(started),
+                ..AuditFilter::default()
+            };
+            let context = Identity::operator().context("audit");
+            let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
+            let newest = transaction.list_audit(&filter, 0, 1).await?;
+            let newest = newest.first().map_or(started, |row| row.entry.time);
+            *jumps = Some(Jumps::since((newest, at)));
+        }
+        let now = (self.clock.now(), Instant::now());
+        Ok(jumps
+            .as_mut()
+            .is_none_or(|jumps| jumps.has_settled(now, self.settings.settling)))
     }
 
     fn audited(&self, entry: AuditEntry) -> Option<Arc<AuditedCall>> {

@@ -2,9 +2,8 @@
 
 use portico_model::{Timestamp, error::Error, time};
 use portico_storage::{Access, AuditFilter, AuditRow};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::validate::Fields;
 use crate::{
     procedures::{
         call::{Call, Output, json},
@@ -13,7 +12,7 @@ use crate::{
     shape::{
         Bound, Field, NULLABLE_TEXT, PAGE_SIZE, PROVIDER,
         Shape::{self, Bounded, Choice, Date, List, Named, Nullable, Position, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
@@ -47,17 +46,24 @@ const ENTRY: [Field; 13] = [
     required("times", COUNT).about("How often: identical refusals within seconds share a row."),
 ];
 
+records! {
+    struct Page {
+        page: u32 = required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+        page_size: u32 = required("pageSize", PAGE_SIZE).about("How many rows a page has."),
+        actor_id: Option<String> = optional("actorId", Text).about("Only what the user with this id did."),
+        procedure: Option<String> = optional("procedure", Text).about("Only calls of this procedure."),
+        outcome: Option<String> = optional("outcome", Text)
+            .about("Only rows with this outcome: `OK`, or the code of an error."),
+        #[serde(default, deserialize_with = "time::deserialize_option")]
+        from: Option<Timestamp> = optional("from", Date).about("Only from this moment on."),
+        #[serde(default, deserialize_with = "time::deserialize_option")]
+        until: Option<Timestamp> = optional("until", Date).about("Only before this moment."),
+    }
+}
+
 pub(super) static ROWS: &[Row] = &[query(
     "audit.getPaginated",
-    Record(&[
-        required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-        required("pageSize", PAGE_SIZE).about("How many rows a page has."),
-        optional("actorId", Text).about("Only what the user with this id did."),
-        optional("procedure", Text).about("Only calls of this procedure."),
-        optional("outcome", Text).about("Only rows with this outcome: `OK`, or the code of an error."),
-        optional("from", Date).about("Only from this moment on."),
-        optional("until", Date).about("Only before this moment."),
-    ]),
+    Page::SHAPE,
     Named(
         "AuditPage",
         &Record(&[
@@ -70,20 +76,6 @@ pub(super) static ROWS: &[Row] = &[query(
 .large()
 .about("The audit log, newest first: every change, every sign-in, and who was refused.")];
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    page: i32,
-    page_size: i32,
-    actor_id: Option<String>,
-    procedure: Option<String>,
-    outcome: Option<String>,
-    #[serde(default, deserialize_with = "time::deserialize_option")]
-    from: Option<Timestamp>,
-    #[serde(default, deserialize_with = "time::deserialize_option")]
-    until: Option<Timestamp>,
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditPage {
@@ -93,10 +85,6 @@ struct AuditPage {
 
 async fn get_paginated(mut call: Call) -> Result<Output, Error> {
     let input: Page = call.input()?;
-    let mut fields = Fields::default();
-    let page = fields.number("page", input.page, 1..=i32::MAX);
-    let page_size = fields.number("pageSize", input.page_size, 1..=100);
-    fields.check()?;
     let filter = AuditFilter {
         actor_id: input.actor_id,
         procedure: input.procedure,
@@ -104,14 +92,14 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
         from: input.from,
         until: input.until,
     };
-    let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
+    let offset = u64::from(input.page - 1) * u64::from(input.page_size);
     // The page includes every refusal until now. A task of its own writes them even if the client leaves.
     let audit = call.resources.audit.clone();
     let flushing = tokio::spawn(async move { audit.flush().await });
     flushing.await.map_err(Error::internal)?;
     let mut transaction = call.begin(Access::Read).await?;
     json(&AuditPage {
-        items: transaction.list_audit(&filter, offset, page_size).await?,
+        items: transaction.list_audit(&filter, offset, input.page_size).await?,
         total_count: transaction.count_audit(&filter).await?,
     })
 }

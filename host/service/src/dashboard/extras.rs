@@ -7,7 +7,7 @@
 
 use portico_model::error::{Code, Error};
 use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     boards::{self, Right, board_for, check_apps, check_public},
@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{
     procedures::{
-        call::{ById, Call, Output, json},
+        call::{ById, Call, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NULLABLE_TEXT,
+        Bound, NULLABLE_TEXT,
         Shape::{self, Boolean, Bounded, Named, Nothing, Nullable, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
@@ -38,25 +38,28 @@ const EXTRAS: Shape = Named(
     ]),
 );
 
-const VERSION: Field = optional("version", Text)
-    .about("The version that was read: `CONFLICT` if another one is stored by now. Absent: it is replaced in any case.");
+const VERSION_ABOUT: &str = "The version that was read: `CONFLICT` if another one is stored by now. Absent: it is \
+                             replaced in any case.";
 
-#[derive(Deserialize)]
-struct SaveOfUser {
-    id: String,
-    extras: Option<String>,
-    version: Option<String>,
-}
+records! {
+    struct SaveOfUser {
+        id: String = required("id", Text).about("Which user: their id."),
+        extras: Option<String> = required("extras", OF_USER)
+            .about("What is kept, at most 8,192 characters; null: nothing."),
+        version: Option<String> = optional("version", Text).about(VERSION_ABOUT),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SaveOfBoard {
-    id: String,
-    extras: Option<String>,
-    version: Option<String>,
-    name: Option<String>,
-    is_public: Option<bool>,
-    items: Option<Vec<BoardItem>>,
+    struct SaveOfBoard {
+        id: String = required("id", Text).about("Which board: its id."),
+        extras: Option<String> = required("extras", OF_BOARD)
+            .about("What is kept, at most 262,144 characters; null: nothing."),
+        version: Option<String> = optional("version", Text).about(VERSION_ABOUT),
+        name: Option<String> = optional("name", LABEL).about("The board's new name; absent: it stays."),
+        is_public: Option<bool> = optional("isPublic", Boolean)
+            .about("Whether everyone may view it from now on; absent: as before."),
+        items: Option<Vec<BoardItem>> = optional("items", boards::SOME_ITEMS)
+            .about("The items instead of its own; absent: they stay."),
+    }
 }
 
 #[derive(Serialize)]
@@ -73,16 +76,9 @@ pub(super) static ROWS: &[Row] = &[
              `admin`.",
         )
         .refuses(&[Code::Forbidden, Code::NotFound]),
-    mutation(
-        "extras.saveOfUser",
-        Record(&[
-            required("id", Text).about("Which user: their id."),
-            required("extras", OF_USER).about("What is kept, at most 8,192 characters; null: nothing."),
-            VERSION,
-        ]),
-        Nothing,
-        |call| Box::pin(save_of_user(call)),
-    )
+    mutation("extras.saveOfUser", SaveOfUser::SHAPE, Nothing, |call| {
+        Box::pin(save_of_user(call))
+    })
     .protected()
     .about(
         "Replaces what clients keep about a user. `FORBIDDEN`: another user's, for a caller without the permission \
@@ -96,19 +92,9 @@ pub(super) static ROWS: &[Row] = &[
              not view it.",
         )
         .refuses(&[Code::NotFound]),
-    mutation(
-        "extras.saveOfBoard",
-        Record(&[
-            required("id", Text).about("Which board: its id."),
-            required("extras", OF_BOARD).about("What is kept, at most 262,144 characters; null: nothing."),
-            VERSION,
-            optional("name", LABEL).about("The board's new name; absent: it stays."),
-            optional("isPublic", Boolean).about("Whether everyone may view it from now on; absent: as before."),
-            optional("items", boards::SOME_ITEMS).about("The items instead of its own; absent: they stay."),
-        ]),
-        Nothing,
-        |call| Box::pin(save_of_board(call)),
-    )
+    mutation("extras.saveOfBoard", SaveOfBoard::SHAPE, Nothing, |call| {
+        Box::pin(save_of_board(call))
+    })
     .protected()
     .about(
         "Replaces what clients keep about a board, and what is given of the board, in one change, for callers who may \
@@ -204,6 +190,9 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
         check_apps(&call, &mut *transaction, items, &board.items).await?;
     }
     if !is_own || input.is_public.is_some() || input.items.is_some() {
+        let mut fields = Fields::default();
+        fields.keeps_direction("name", &name, Some(&board.board.name));
+        fields.check()?;
         board.board.name = name;
         board.board.is_public = input.is_public.unwrap_or(board.board.is_public);
         board.items = input.items.unwrap_or(board.items);

@@ -3,9 +3,8 @@
 //! Invariant: no change of groups takes `admin` from the last administrator.
 
 use portico_model::error::{Code, Error};
-use portico_rules::permissions::Permission;
+use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{Access, DashboardTransaction};
-use serde::Deserialize;
 
 use super::{
     transaction::{found, free, referred},
@@ -14,49 +13,38 @@ use super::{
 use crate::{
     accounts::admin_exists,
     procedures::{
-        call::{ById, Call, Created, Output, json},
+        call::{ById, Call, Created, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        ID, NAMED,
+        NAMED,
         Shape::{self, Choice, List, Named, Nothing, Record, Text},
-        required,
+        Shaped, records, required,
     },
 };
 
-const MEMBERSHIP: Shape = Named(
-    "Membership",
-    &Record(&[
-        required("groupId", Text).about("Which group: its id."),
-        required("userId", Text).about("Which user: their id."),
-    ]),
-);
+records! {
+    struct Create {
+        name: String = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
+    }
 
-#[derive(Deserialize)]
-struct Create {
-    name: String,
-}
+    struct Rename {
+        group_id: String = required("groupId", Text).about("Which group: its id."),
+        name: String = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Rename {
-    group_id: String,
-    name: String,
-}
+    struct SavePermissions {
+        group_id: String = required("groupId", Text).about("Which group: its id."),
+        permissions: Vec<String> = required("permissions", List(&Choice(&Permission::NAMES)))
+            .about("What its members may do, all of it."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SavePermissions {
-    group_id: String,
-    permissions: Vec<String>,
+    struct Membership {
+        group_id: String = required("groupId", Text).about("Which group: its id."),
+        user_id: String = required("userId", Text).about("Which user: their id."),
+    }
 }
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Membership {
-    group_id: String,
-    user_id: String,
-}
+const MEMBERSHIP: Shape = Named("Membership", &Membership::SHAPE);
 
 pub(super) static ROWS: &[Row] = &[
     query(
@@ -76,24 +64,15 @@ pub(super) static ROWS: &[Row] = &[
     .large()
     .about("All groups with their permissions and members, by name.")
     .at("GET", "/api/groups"),
-    mutation(
-        "group.createGroup",
-        Record(&[required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.")]),
-        ID,
-        |call| Box::pin(create(call)),
-    )
+    mutation("group.createGroup", Create::SHAPE, ID, |call| {
+        Box::pin(create(call))
+    })
     .about("Makes a group without permissions and members, and answers its id.")
     .at("POST", "/api/groups")
     .refuses(&[Code::Conflict]),
-    mutation(
-        "group.rename",
-        Record(&[
-            required("groupId", Text).about("Which group: its id."),
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
-        ]),
-        Nothing,
-        |call| Box::pin(rename(call)),
-    )
+    mutation("group.rename", Rename::SHAPE, Nothing, |call| {
+        Box::pin(rename(call))
+    })
     .about("Gives a group another name. Its permissions and members stay.")
     .at("PATCH", "/api/groups/{groupId}")
     .refuses(&[Code::NotFound, Code::Conflict]),
@@ -103,16 +82,9 @@ pub(super) static ROWS: &[Row] = &[
         )
         .at("DELETE", "/api/groups/{id}")
         .refuses(&[Code::NotFound, Code::Conflict]),
-    mutation(
-        "group.savePermissions",
-        Record(&[
-            required("groupId", Text).about("Which group: its id."),
-            required("permissions", List(&Choice(&Permission::NAMES)))
-                .about("What its members may do, all of it."),
-        ]),
-        Nothing,
-        |call| Box::pin(save_permissions(call)),
-    )
+    mutation("group.savePermissions", SavePermissions::SHAPE, Nothing, |call| {
+        Box::pin(save_permissions(call))
+    })
     .about("Sets what the members of a group may do. `CONFLICT`: no administrator would remain.")
     .at("PUT", "/api/groups/{groupId}/permissions")
     .refuses(&[Code::NotFound, Code::Conflict]),
@@ -130,9 +102,9 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 
-/// Checks the name of a group, and trims it.
+/// Checks the name of a group, and trims it. The caller checks a new one with [`Fields::keeps_direction`].
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
-    fields.label("name", name, 64)
+    fields.label("name", name, bounds::LABEL)
 }
 
 /// Permissions in order, each once.
@@ -151,6 +123,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
+    fields.keeps_direction("name", &name, None);
     fields.check()?;
 
     let id = call.resources.new_id();
@@ -173,7 +146,13 @@ async fn rename(mut call: Call) -> Result<Output, Error> {
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
     let holder = transaction.find_group(&name_key).await?;
-    let is_free = holder.is_none_or(|holder| holder == input.group_id);
+    let is_own = holder.as_ref() == Some(&input.group_id);
+    let is_free = is_own || holder.is_none();
+    if !is_own {
+        let mut fields = Fields::default();
+        fields.keeps_direction("name", &name, None);
+        fields.check()?;
+    }
     let renamed = is_free
         && transaction
             .update_group(&input.group_id, &name, &name_key)

@@ -1,15 +1,13 @@
 //! `icon.*`: the icons that people choose from.
 
 use portico_model::error::Error;
-use serde::Deserialize;
 
 use crate::{
     procedures::{
-        call::{Call, Output, json},
+        call::{Call, Output, SEARCH, Search, json},
         row::{Row, query},
     },
     shape::{
-        SEARCH,
         Shape::{List, Named, Record, Text},
         required,
     },
@@ -17,12 +15,6 @@ use crate::{
 
 /// How many icons are returned if the input does not say.
 const LIMIT: u32 = 10;
-
-#[derive(Deserialize)]
-struct Search {
-    query: String,
-    limit: Option<u32>,
-}
 
 pub(super) static ROWS: &[Row] = &[query(
     "icon.search",

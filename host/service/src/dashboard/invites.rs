@@ -6,26 +6,27 @@ use portico_model::{
     time,
 };
 use portico_storage::{Access, NewInvite};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::transaction::found;
 use crate::{
     procedures::{
-        call::{ById, Call, Output, json},
+        call::{ById, Call, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        ID, NAMED,
+        NAMED,
         Shape::{Date, List, Named, Nothing, Nullable, Record, Text},
-        required,
+        Shaped, records, required,
     },
 };
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    #[serde(deserialize_with = "time::deserialize")]
-    expiration_date: Timestamp,
+records! {
+    struct Create {
+        #[serde(deserialize_with = "time::deserialize")]
+        expiration_date: Timestamp = required("expirationDate", Date)
+            .about("When it expires. A date in the past is accepted, too."),
+    }
 }
 
 #[derive(Serialize)]
@@ -53,9 +54,7 @@ pub(super) static ROWS: &[Row] = &[
     .at("GET", "/api/invites"),
     mutation(
         "invite.createInvite",
-        Record(&[
-            required("expirationDate", Date).about("When it expires. A date in the past is accepted, too.")
-        ]),
+        Create::SHAPE,
         Named(
             "CreatedInvite",
             &Record(&[

@@ -5,8 +5,9 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
+use portico_rules::bounds;
 use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTransaction};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     transaction::{found, referred},
@@ -18,19 +19,31 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        Field, NULLABLE_DATE, NULLABLE_TEXT,
+        NULLABLE_DATE, NULLABLE_TEXT,
         Shape::{self, Date, List, Named, Nothing, Optional, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    user_id: Option<String>,
-    name: Option<String>,
-    #[serde(default, deserialize_with = "time::deserialize_option")]
-    expires_at: Option<Timestamp>,
+records! {
+    #[derive(Default)]
+    struct NewKey {
+        name: Option<String> = optional("name", LABEL)
+            .about("What it is for: 1 to 64 characters on one line, trimmed."),
+        #[serde(default, deserialize_with = "time::deserialize_option")]
+        expires_at: Option<Timestamp> = optional("expiresAt", Date).about("When it ends; never if absent."),
+    }
+
+    #[derive(Default)]
+    struct Create {
+        user_id: Option<String> = optional("userId", Text)
+            .about("The id of the key's user; the caller if absent."),
+        ..key: NewKey,
+    }
+
+    struct Delete {
+        api_key_id: String = required("apiKeyId", Text).about("Which key: its id."),
+    }
 }
 
 #[derive(Serialize)]
@@ -38,12 +51,6 @@ struct Create {
 struct Created {
     id: String,
     api_key: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Delete {
-    api_key_id: String,
 }
 
 /// The most keys that a user may create for themselves.
@@ -69,10 +76,6 @@ const CREATED: Shape = Named(
     ]),
 );
 
-const NAME: Field = optional("name", LABEL).about("What it is for: 1 to 64 characters on one line, trimmed.");
-const EXPIRES_AT: Field = optional("expiresAt", Date).about("When it ends; never if absent.");
-const WHICH: Shape = Record(&[required("apiKeyId", Text).about("Which key: its id.")]);
-
 pub(super) static ROWS: &[Row] = &[
     query("apiKeys.getAll", Nothing, KEYS, |call| Box::pin(get_all(call)))
         .large()
@@ -84,11 +87,7 @@ pub(super) static ROWS: &[Row] = &[
         .at("GET", "/api/apiKeys/own"),
     mutation(
         "apiKeys.create",
-        Optional(&Record(&[
-            optional("userId", Text).about("The id of the key's user; the caller if absent."),
-            NAME,
-            EXPIRES_AT,
-        ])),
+        Optional(&Create::SHAPE),
         CREATED,
         |call| Box::pin(create(call)),
     )
@@ -96,7 +95,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     mutation(
         "apiKeys.createOwn",
-        Optional(&Record(&[NAME, EXPIRES_AT])),
+        Optional(&NewKey::SHAPE),
         CREATED,
         |call| Box::pin(create_own(call)),
     )
@@ -107,10 +106,10 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("POST", "/api/apiKeys/own")
     .refuses(&[Code::Conflict]),
-    mutation("apiKeys.delete", WHICH, Nothing, |call| Box::pin(delete(call)))
+    mutation("apiKeys.delete", Delete::SHAPE, Nothing, |call| Box::pin(delete(call)))
         .about("Deletes an API key: it stops working at once.")
         .refuses(&[Code::NotFound]),
-    mutation("apiKeys.deleteOwn", WHICH, Nothing, |call| {
+    mutation("apiKeys.deleteOwn", Delete::SHAPE, Nothing, |call| {
         Box::pin(delete_own(call))
     })
     .protected()
@@ -133,18 +132,18 @@ async fn get_own(call: Call) -> Result<Output, Error> {
 
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input = call.input::<Option<Create>>()?.unwrap_or_default();
-    let name = checked_name(&input)?;
-    let user_id = input.user_id.clone();
-    let user_id = user_id
+    let name = checked_name(&input.key)?;
+    let user_id = input
+        .user_id
         .or_else(|| call.identity.user_id().map(Into::into))
         .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is not a user"))?;
 
     let transaction = call.begin(Access::Write).await?;
-    insert(&call, transaction, user_id, name, input.expires_at).await
+    insert(&call, transaction, user_id, name, input.key.expires_at).await
 }
 
 async fn create_own(mut call: Call) -> Result<Output, Error> {
-    let input = call.input::<Option<Create>>()?.unwrap_or_default();
+    let input = call.input::<Option<NewKey>>()?.unwrap_or_default();
     let name = checked_name(&input)?;
     let user_id = call.identity.user_id();
     let user_id = user_id.ok_or_else(|| Error::new(Code::BadRequest, "The operator is not a user"))?;
@@ -170,9 +169,12 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
     insert(&call, transaction, user_id.into(), name, input.expires_at).await
 }
 
-fn checked_name(input: &Create) -> Result<Option<String>, Error> {
+fn checked_name(input: &NewKey) -> Result<Option<String>, Error> {
     let mut fields = Fields::default();
-    let name = input.name.as_ref().map(|name| fields.label("name", name, 64));
+    let name = input.name.as_ref().map(|name| {
+        fields.keeps_direction("name", name, None);
+        fields.label("name", name, bounds::LABEL)
+    });
     fields.check()?;
     Ok(name)
 }
@@ -235,11 +237,11 @@ mod tests {
     fn a_date_that_cannot_be_read_is_an_error_and_not_a_key_without_an_end() {
         let expires_at = |date: Value| {
             let input = json!({"expiresAt": date});
-            from_value::<Create>(input).map(|create| create.expires_at)
+            from_value::<Create>(input).map(|create| create.key.expires_at)
         };
         assert_eq!(expires_at(json!("1970-01-01T00:00:01Z")).unwrap(), Some(1000));
         assert_eq!(expires_at(json!(null)).unwrap(), None);
-        assert!(from_value::<Create>(json!({})).unwrap().expires_at.is_none());
+        assert!(from_value::<Create>(json!({})).unwrap().key.expires_at.is_none());
         for date in [json!("tomorrow"), json!(5)] {
             assert!(expires_at(date).is_err());
         }

@@ -13,31 +13,24 @@ use portico_model::{
     time,
 };
 use portico_storage::{Access, AccountKey, DashboardTransaction, PasswordLink, SecretHash, hash_secret};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::transaction::referred;
 use crate::{
     identity::Identity,
     procedures::{
-        call::{Call, Created, Output, json},
+        call::{Call, Created, ID, Output, json},
         row::{Row, mutation},
         users::PASSWORD,
     },
     shape::{
-        ID,
         Shape::{Date, Named, Record, Text},
-        required,
+        Shaped, records, required,
     },
 };
 
 /// How long a link can be used, in milliseconds.
 const LIFETIME: Timestamp = 24 * 60 * 60 * 1000;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    user_id: String,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -47,16 +40,21 @@ struct Link {
     expires_at: Timestamp,
 }
 
-#[derive(Deserialize)]
-struct Set {
-    token: String,
-    password: String,
+records! {
+    struct NewLink {
+        user_id: String = required("userId", Text).about("The user's id."),
+    }
+
+    struct Set {
+        token: String = required("token", Text).about("The link's secret."),
+        password: String = required("password", PASSWORD).about("The new password: 8 to 255 characters."),
+    }
 }
 
 pub(super) static ROWS: &[Row] = &[
     mutation(
         "user.createPasswordLink",
-        Record(&[required("userId", Text).about("The user's id.")]),
+        NewLink::SHAPE,
         Named(
             "PasswordLink",
             &Record(&[
@@ -73,15 +71,9 @@ pub(super) static ROWS: &[Row] = &[
          provider; `CONFLICT`: the user is disabled.",
     )
     .refuses(&[Code::Forbidden, Code::NotFound, Code::Conflict]),
-    mutation(
-        "user.setPasswordByLink",
-        Record(&[
-            required("token", Text).about("The link's secret."),
-            required("password", PASSWORD).about("The new password: 8 to 255 characters."),
-        ]),
-        ID,
-        |call| Box::pin(set(call)),
-    )
+    mutation("user.setPasswordByLink", Set::SHAPE, ID, |call| {
+        Box::pin(set(call))
+    })
     .public()
     .hashes()
     .about(
@@ -92,7 +84,7 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 async fn create(mut call: Call) -> Result<Output, Error> {
-    let Create { user_id } = call.input()?;
+    let NewLink { user_id } = call.input()?;
     if call.identity.user_id() == Some(&user_id) {
         let message = "To set your own password, you need the previous one: use user.changePassword";
         return Err(Error::new(Code::Forbidden, message));

@@ -1,9 +1,8 @@
 //! `searchEngine.*`: the search engines that the dashboard offers.
 
 use portico_model::error::{Code, Error};
-use portico_rules::icons;
+use portico_rules::{bounds, icons};
 use portico_storage::{Access, SearchEngine};
-use serde::Deserialize;
 
 use super::{
     transaction::{found, free},
@@ -11,42 +10,44 @@ use super::{
 };
 use crate::{
     procedures::{
-        call::{ById, Call, Created, Output, json},
+        call::{ById, Call, Created, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NULLABLE_TEXT,
+        Bound, NULLABLE_TEXT,
         Shape::{self, Bounded, List, Named, Nothing, Nullable, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
-pub(super) const SHORT: Shape = Bounded(&Text, Bound::Length(1, 8));
-pub(super) const URL: Shape = Bounded(&Text, Bound::Length(1, 2048));
+pub(super) const SHORT: Shape = Bounded(&Text, Bound::length(bounds::SHORT));
+pub(super) const URL: Shape = Bounded(&Text, Bound::length(bounds::ENGINE_URL));
 /// The shortest is `http://%s`.
 pub(super) const URL_TEMPLATE: Shape = Bounded(
-    &Bounded(&Text, Bound::Length(9, 2048)),
+    &Bounded(&Text, Bound::length(9..=*bounds::ENGINE_URL.end())),
     Bound::Pattern(r"^\s*[Hh][Tt][Tt][Pp][Ss]?://.*%s"),
 );
 pub(super) const ICON_URL_ABOUT: &str = "1 to 2,048 characters on one line, trimmed; not `javascript:` or \
                                          `vbscript:`, and `data:` only where it is an image.";
-pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::length(bounds::DESCRIPTION)));
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    name: String,
-    short: String,
-    url_template: String,
-    icon_url: String,
-    description: Option<String>,
-}
+records! {
+    struct NewEngine {
+        name: String = required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; unique."),
+        short: String = required("short", SHORT)
+            .about("1 to 8 characters on one line, trimmed; unique."),
+        url_template: String = required("urlTemplate", URL_TEMPLATE)
+            .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+        icon_url: String = required("iconUrl", URL).about(ICON_URL_ABOUT),
+        description: Option<String> = optional("description", DESCRIPTION)
+            .about("At most 512 characters, trimmed."),
+    }
 
-#[derive(Deserialize)]
-struct Update {
-    id: String,
-    #[serde(flatten)]
-    engine: Create,
+    struct Update {
+        id: String = required("id", Text).about("Which search engine: its id."),
+        ..engine: NewEngine,
+    }
 }
 
 const SEARCH_ENGINE: Shape = Named(
@@ -62,15 +63,6 @@ const SEARCH_ENGINE: Shape = Named(
 );
 
 const SEARCH_ENGINES: Shape = List(&SEARCH_ENGINE);
-
-const FIELDS: [Field; 5] = [
-    required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
-    required("short", SHORT).about("1 to 8 characters on one line, trimmed; unique."),
-    required("urlTemplate", URL_TEMPLATE)
-        .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
-    required("iconUrl", URL).about(ICON_URL_ABOUT),
-    optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
-];
 
 pub(super) static ROWS: &[Row] = &[
     query("searchEngine.getAll", Nothing, SEARCH_ENGINES, |call| {
@@ -92,24 +84,14 @@ pub(super) static ROWS: &[Row] = &[
     .about("A search engine.")
     .at("GET", "/api/searchEngines/{id}")
     .refuses(&[Code::NotFound]),
-    mutation("searchEngine.create", Record(&FIELDS), ID, |call| {
+    mutation("searchEngine.create", NewEngine::SHAPE, ID, |call| {
         Box::pin(create(call))
     })
     .about("Makes a search engine and answers its id.")
     .refuses(&[Code::Conflict]),
-    mutation(
-        "searchEngine.update",
-        Record(&[
-            required("id", Text).about("Which search engine: its id."),
-            FIELDS[0],
-            FIELDS[1],
-            FIELDS[2],
-            FIELDS[3],
-            FIELDS[4],
-        ]),
-        Nothing,
-        |call| Box::pin(update(call)),
-    )
+    mutation("searchEngine.update", Update::SHAPE, Nothing, |call| {
+        Box::pin(update(call))
+    })
     .about("Replaces a search engine.")
     .at("PUT", "/api/searchEngines/{id}")
     .refuses(&[Code::NotFound, Code::Conflict]),
@@ -118,15 +100,20 @@ pub(super) static ROWS: &[Row] = &[
         .refuses(&[Code::NotFound]),
 ];
 
-/// Checks a search engine and trims its texts. The caller checks a new icon with [`icons::problem`].
+/// Checks a search engine and trims its texts. The caller checks a new icon with [`icons::problem`], and other new texts
+/// with [`keeps_direction`].
 pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
         id: engine.id,
-        name: fields.label("name", &engine.name, 64),
-        short: fields.label("short", &engine.short, 8),
-        url_template: fields.label("urlTemplate", &engine.url_template, 2048),
-        icon_url: fields.label("iconUrl", &engine.icon_url, 2048),
-        description: fields.text("description", engine.description.as_deref(), 512),
+        name: fields.label("name", &engine.name, bounds::LABEL),
+        short: fields.label("short", &engine.short, bounds::SHORT),
+        url_template: fields.label("urlTemplate", &engine.url_template, bounds::ENGINE_URL),
+        icon_url: fields.label("iconUrl", &engine.icon_url, bounds::ENGINE_URL),
+        description: fields.text(
+            "description",
+            engine.description.as_deref(),
+            *bounds::DESCRIPTION.end(),
+        ),
     };
     let scheme = engine
         .url_template
@@ -139,6 +126,14 @@ pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
         );
     }
     engine
+}
+
+/// Refuses a new name or description that changes the direction of text.
+pub(super) fn keeps_direction(fields: &mut Fields, engine: &SearchEngine, present: Option<&SearchEngine>) {
+    fields.keeps_direction("name", &engine.name, present.map(|present| &*present.name));
+    let present = present.and_then(|present| present.description.as_deref());
+    let description = engine.description.as_deref().unwrap_or_default();
+    fields.keeps_direction("description", description, present);
 }
 
 async fn get_all(call: Call) -> Result<Output, Error> {
@@ -154,8 +149,11 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
-    let input: Create = call.input()?;
+    let input: NewEngine = call.input()?;
     let engine = checked(call.resources.new_id(), input)?;
+    let mut fields = Fields::default();
+    keeps_direction(&mut fields, &engine, None);
+    fields.check()?;
     let [name_key, short_key] = keys(&call, &engine).await?;
 
     let mut transaction = call.begin(Access::Write).await?;
@@ -174,7 +172,11 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.list_search_engines().await?;
-    found(present.iter().any(|one| one.id == engine.id), "Search engine")?;
+    let present = present.iter().find(|one| one.id == engine.id);
+    found(present.is_some(), "Search engine")?;
+    let mut fields = Fields::default();
+    keeps_direction(&mut fields, &engine, present);
+    fields.check()?;
     let updated = transaction
         .update_search_engine(&engine, &name_key, &short_key)
         .await?;
@@ -187,7 +189,7 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 const NAMES: &str = "The search engine's name or short";
 
 /// Checks a search engine and trims its texts.
-fn checked(id: String, input: Create) -> Result<SearchEngine, Error> {
+fn checked(id: String, input: NewEngine) -> Result<SearchEngine, Error> {
     let mut fields = Fields::default();
     let engine = SearchEngine {
         id,

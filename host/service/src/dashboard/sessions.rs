@@ -11,11 +11,10 @@ use serde::Serialize;
 use super::transaction::found;
 use crate::{
     procedures::{
-        call::{ById, Call, Output, json},
+        call::{ById, Call, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        ID,
         Shape::{Boolean, Date, Integer, List, Named, Nothing, Record, Text},
         required,
     },

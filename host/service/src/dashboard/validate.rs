@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use portico_model::{PathSegment, error::Error};
+use portico_rules::{bounds, direction};
 
 use crate::{
     issues::Issues,
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// The shape of a text on one line, such as a name. [`Fields::label`] checks it.
-pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
+pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::length(bounds::LABEL));
 
 /// Collects the issues of an input, so that one error lists all of them.
 #[derive(Default)]
@@ -32,12 +33,16 @@ impl Fields {
         self.place.clear();
     }
 
-    /// Checks a text on one line with 1 to `most` characters, and trims it.
-    pub fn label(&mut self, field: &str, text: &str, most: usize) -> String {
+    /// Checks a text on one line of such a length, and trims it.
+    pub fn label(&mut self, field: &str, text: &str, characters: RangeInclusive<usize>) -> String {
         let text = text.trim();
         let length = text.chars().count();
-        if length == 0 || length > most {
-            self.refuse(field, format!("must have 1 to {most} characters, got {length}"));
+        if !characters.contains(&length) {
+            let (least, most) = characters.into_inner();
+            self.refuse(
+                field,
+                format!("must have {least} to {most} characters, got {length}"),
+            );
         } else if text.chars().any(char::is_control) {
             self.refuse(field, "must not contain control characters".into());
         }
@@ -66,16 +71,12 @@ impl Fields {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Checks that a whole number is in this range.
-    pub fn number(&mut self, field: &str, number: i32, range: RangeInclusive<i32>) -> u32 {
-        if !range.contains(&number) {
-            let message = match (range.start(), range.end()) {
-                (from, &i32::MAX) => format!("must be a whole number of at least {from}, got {number}"),
-                (from, to) => format!("must be a whole number from {from} to {to}, got {number}"),
-            };
-            self.refuse(field, message);
+    /// Refuses characters that change the direction of text, except in the text that the record has already, because it
+    /// may be older than the rule.
+    pub fn keeps_direction(&mut self, field: &str, text: &str, present: Option<&str>) {
+        if let Some(problem) = direction::problem(text).filter(|_| present != Some(text)) {
+            self.refuse(field, problem);
         }
-        number.unsigned_abs()
     }
 
     /// Checks that a list has at most `most` entries.

@@ -2,17 +2,17 @@
 
 use portico_model::{App, AppChange, AppDraft, AppInput, error::Code};
 use portico_rules::bounds;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
-    call::{ById, Search},
+    call::{ById, ID, SEARCH, Search},
     component::component,
     row::{MOST_VALUES, Row, described},
 };
 use crate::shape::{
-    Bound, Field, ID, NULLABLE_TEXT, PAGE_SIZE, SEARCH,
+    Bound, Field, NULLABLE_TEXT, PAGE_SIZE,
     Shape::{self, Bounded, List, Named, Nothing, Nullable, Position, Record, Text},
-    optional, required,
+    Shaped, join, optional, records, required, shape_of,
 };
 
 // The component checks these bounds. They are stated here for the description.
@@ -26,7 +26,7 @@ pub(crate) const PING_URL: Shape = Nullable(&Bounded(
     Bound::Pattern(r"^\s*([Hh][Tt][Tt][Pp][Ss]?:.*)?\s*$"),
 ));
 
-const APP_FIELDS: [Field; 6] = [
+const APP_FIELDS: &[Field] = &[
     required("id", Text),
     required("name", Text),
     required("description", NULLABLE_TEXT),
@@ -35,32 +35,49 @@ const APP_FIELDS: [Field; 6] = [
     required("pingUrl", NULLABLE_TEXT),
 ];
 
-pub(crate) const APP: Shape = Named("App", &Record(&APP_FIELDS));
+pub(crate) const APP: Shape = Named("App", &Record(APP_FIELDS));
 
-const CREATED: Shape = {
-    let [id, name, description, icon_url, href, ping_url] = APP_FIELDS;
-    let app_id = required("appId", Text).about("The id once more, where clients look for it.");
-    Named(
-        "CreatedApp",
-        &Record(&[app_id, id, name, description, icon_url, href, ping_url]),
-    )
-};
-
-const fn input(icon_url: Field) -> [Field; 5] {
-    [
-        required("name", NAME),
-        icon_url,
-        optional("description", DESCRIPTION),
-        optional("href", HREF),
-        optional("pingUrl", PING_URL),
-    ]
-}
-
-const APP_INPUT: Shape = Named("AppInput", &Record(&input(required("iconUrl", ICON_URL))));
-const APP_DRAFT: Shape = Named(
-    "AppDraft",
-    &Record(&input(optional("iconUrl", Nullable(&ICON_URL)))),
+const CREATED: Shape = Named(
+    "CreatedApp",
+    &Record(join!(
+        &[required("appId", Text).about("The id once more, where clients look for it.")],
+        APP_FIELDS,
+    )),
 );
+
+shape_of!(AppInput {
+    name: required("name", NAME),
+    icon_url: required("iconUrl", ICON_URL),
+    description: optional("description", DESCRIPTION),
+    href: optional("href", HREF),
+    ping_url: optional("pingUrl", PING_URL),
+});
+
+shape_of!(AppDraft {
+    name: required("name", NAME),
+    icon_url: optional("iconUrl", Nullable(&ICON_URL)),
+    description: optional("description", DESCRIPTION),
+    href: optional("href", HREF),
+    ping_url: optional("pingUrl", PING_URL),
+});
+
+shape_of!(AppChange {
+    id: required("id", Text),
+    name: optional("name", NAME),
+    icon_url: optional("iconUrl", ICON_URL),
+    description: optional("description", DESCRIPTION),
+    href: optional("href", HREF),
+    ping_url: optional("pingUrl", PING_URL),
+});
+
+records! {
+    struct Page {
+        page: u32 = required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+        page_size: u32 = required("pageSize", PAGE_SIZE).about("How many apps a page has."),
+        search: Option<String> = optional("search", Text)
+            .about("What the name contains, trimmed; an empty text fits every name."),
+    }
+}
 
 /// A created app has its id twice: clients of the reference system read `appId`.
 #[derive(Serialize)]
@@ -80,14 +97,6 @@ impl From<App> for Created {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    page: u32,
-    page_size: u32,
-    search: Option<String>,
-}
-
 pub(super) static ROWS: &[Row] = &[
     described(
         "app.all",
@@ -99,11 +108,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::Conflict]),
     described(
         "app.getPaginated",
-        Record(&[
-            required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-            required("pageSize", PAGE_SIZE).about("How many apps a page has."),
-            optional("search", Text).about("What the name contains, trimmed; an empty text fits every name."),
-        ]),
+        Page::SHAPE,
         Named(
             "AppPage",
             &Record(&[
@@ -147,14 +152,17 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::Conflict]),
     described(
         "app.create",
-        APP_INPUT,
+        Named("AppInput", &AppInput::SHAPE),
         CREATED,
         component!(portico_dashboard_apps.call_create(input: AppInput => &input), |app| Created::from(app)),
     )
     .at("POST", "/api/apps"),
     described(
         "app.createMany",
-        Bounded(&List(&APP_DRAFT), Bound::count(bounds::NEW_APPS)),
+        Bounded(
+            &List(&Named("AppDraft", &AppDraft::SHAPE)),
+            Bound::count(bounds::NEW_APPS),
+        ),
         List(&CREATED),
         component!(
             portico_dashboard_apps.call_create_many(inputs: Vec<AppDraft> => &inputs),
@@ -164,17 +172,7 @@ pub(super) static ROWS: &[Row] = &[
     .large_input(MOST_VALUES),
     described(
         "app.update",
-        Named(
-            "AppChange",
-            &Record(&[
-                required("id", Text),
-                optional("name", NAME),
-                optional("iconUrl", ICON_URL),
-                optional("description", DESCRIPTION),
-                optional("href", HREF),
-                optional("pingUrl", PING_URL),
-            ]),
-        ),
+        Named("AppChange", &AppChange::SHAPE),
         Nothing,
         component!(portico_dashboard_apps.call_update(input: AppChange => &input)),
     )

@@ -3,14 +3,16 @@
 use std::{future::Future, io, pin::Pin, sync::Arc};
 
 use portico_model::{Caller, error::Error};
+use portico_rules::bounds;
 use portico_sandbox::{Cost, Instance};
 use portico_storage::{AuditedCall, CallContext};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
     identity::{self, Identity},
     resources::Resources,
+    shape::{Bound, Shape, Shaped, optional, records, required},
 };
 
 /// An answer, as JSON; `null` if the procedure has no output.
@@ -97,11 +99,12 @@ impl Call {
     }
 }
 
-/// `{id}`: the id of a record.
-#[derive(Deserialize)]
-pub(crate) struct ById {
-    pub id: String,
+records! {
+    pub(crate) struct ById {
+        id: String = required("id", Shape::Text).about("The record's id."),
+    }
 }
+pub(crate) const ID: Shape = Shape::Named("Reference", &ById::SHAPE);
 
 /// `{id}`: the id of the created record.
 #[derive(Serialize)]
@@ -109,12 +112,15 @@ pub(crate) struct Created {
     pub id: String,
 }
 
-/// `{query, limit?}`.
-#[derive(Deserialize)]
-pub(crate) struct Search {
-    pub query: String,
-    pub limit: Option<u32>,
+records! {
+    pub(crate) struct Search {
+        query: String = required("query", Shape::Text)
+            .about("What the name contains, trimmed; an empty text fits every name."),
+        limit: Option<u32> = optional("limit", LIMIT).about("How many to answer at most; 10 if absent."),
+    }
 }
+pub(crate) const SEARCH: Shape = Shape::Named("Search", &Search::SHAPE);
+const LIMIT: Shape = Shape::Bounded(&Shape::Integer, Bound::range(bounds::LIMIT));
 
 /// A writer that accepts at most this many bytes.
 struct Bounded {

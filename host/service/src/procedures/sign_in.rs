@@ -8,9 +8,10 @@ use crate::{
     audit::SIGN_IN,
     shape::{
         COLOR_SCHEME, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
-        Shape::{Choice, Date, List, Named, Nothing, Record, Text},
-        optional, required,
+        Shape::{Date, List, Named, Nothing, Record, Text},
+        Shaped, required,
     },
+    sign_in::Credentials,
 };
 
 /// The name of sign-out in the table and in the audit log.
@@ -24,16 +25,7 @@ pub(super) static ROWS: &[Row] = &[
         SIGN_IN,
         Kind::Mutation,
         "/api/auth/sign-in",
-        // No bounds: a refusal by a bound would reveal that no user has this name or this password.
-        Named(
-            "SignIn",
-            &Record(&[
-                required("username", Text).about("The username, in any case."),
-                required("password", Text).about("The password."),
-                optional("provider", Choice(&["credentials", "ldap"]))
-                    .about("The user's identity provider: this service, or the directory."),
-            ]),
-        ),
+        Named("SignIn", &Credentials::SHAPE),
         Named(
             "SignedIn",
             &Record(&[
@@ -47,9 +39,9 @@ pub(super) static ROWS: &[Row] = &[
     .about(
         "Begins a session with a username and a password. `UNAUTHORIZED`, with the same words and the \
          same work, for an unknown user, a wrong password, and a user of another provider. A session of \
-         the same user that the request came in on ends.",
+         the same user that the request came in on ends. `FORBIDDEN`: another site asks for it.",
     )
-    .refuses(&[Code::TooManyRequests, Code::Unauthorized])
+    .refuses(&[Code::Forbidden, Code::TooManyRequests, Code::Unauthorized])
     .recorded(Recorded::None),
     route_only(SIGN_OUT, Kind::Mutation, "/api/auth/sign-out", Nothing, Nothing)
         .about(

@@ -5,19 +5,18 @@ use portico_model::{
     UserQuery, error::Code,
 };
 use portico_rules::bounds;
-use serde::Deserialize;
 
 use super::{
-    call::{Created, Search},
+    call::{Created, ID, SEARCH, Search},
     component::component,
     row::{Row, described},
 };
 use crate::shape::{
-    Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PAGE_SIZE, PROVIDER, SEARCH,
+    Bound, COLOR_SCHEME, NULLABLE_DATE, NULLABLE_TEXT, PAGE_SIZE, PROVIDER,
     Shape::{
         self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Position, Record, Text,
     },
-    optional, required,
+    Shaped, optional, records, required, shape_of,
 };
 
 // The component checks these bounds. They are stated here for the description.
@@ -45,10 +44,101 @@ const DAY_OF_WEEK: Shape = Bounded(
     ),
 );
 
-const WHOSE: Field = required("userId", Text).about("The user's id.");
-const WHOSE_ID: Field = required("id", Text).about("The user's id.");
+records! {
+    struct ForUser {
+        user_id: String = required("userId", Text).about("The user's id."),
+    }
 
-const USER_ID: Shape = Named("UserReference", &Record(&[WHOSE]));
+    #[derive(Default)]
+    struct Selectable {
+        exclude_external_providers: Option<bool> = optional("excludeExternalProviders", Boolean)
+            .about("Whether to leave only users of the provider `credentials`; false if absent."),
+    }
+
+    struct Create {
+        ..account: NewAccount,
+        group_ids: Vec<String> = required("groupIds", Bounded(&List(&Text), Bound::count(bounds::ENTRIES)))
+            .about("The groups that the user is a member of: their ids."),
+    }
+
+    struct SetImage {
+        user_id: String = required("userId", Text).about("The user's id."),
+        image: Option<String> = required("image", Nullable(&IMAGE))
+            .about("The image as a data URI; null removes it."),
+    }
+
+    struct ChangeHomeBoards {
+        user_id: String = required("userId", Text).about("The user's id."),
+        ..boards: HomeBoards,
+    }
+
+    struct ChangeSearchPreferences {
+        user_id: String = required("userId", Text).about("The user's id."),
+        ..preferences: SearchPreferences,
+    }
+
+    struct ChangeColorScheme {
+        color_scheme: ColorScheme = required("colorScheme", COLOR_SCHEME),
+    }
+
+    struct ChangePingIcons {
+        id: String = required("id", Text).about("The user's id."),
+        ping_icons_enabled: bool = required("pingIconsEnabled", Boolean)
+            .about("Whether apps show the state of their ping."),
+    }
+
+    struct ChangeFirstDay {
+        id: String = required("id", Text).about("The user's id."),
+        first_day_of_week: u8 = required("firstDayOfWeek", DAY_OF_WEEK).about("0 = Sunday to 6 = Saturday."),
+    }
+
+    struct SetDisabled {
+        user_id: String = required("userId", Text).about("The user's id."),
+        disabled: bool = required("disabled", Boolean).about("Whether the user cannot sign in."),
+    }
+}
+
+shape_of!(UserQuery {
+    page: required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+    page_size: required("pageSize", PAGE_SIZE).about("How many users a page has."),
+    search: optional("search", Text)
+        .about("What the name contains, trimmed; an empty text matches every name."),
+    provider: optional("provider", PROVIDER).about("Only users of this provider."),
+    disabled: optional("disabled", Boolean).about("Only users who are, or are not, disabled."),
+});
+
+shape_of!(NewAccount {
+    username: required("username", USERNAME),
+    password: required("password", PASSWORD),
+    email: optional("email", EMAIL),
+});
+
+shape_of!(ProfileChange {
+    id: required("id", Text).about("The user's id."),
+    name: required("name", USERNAME),
+    email: optional("email", Nullable(&EMAIL)).about(
+        "The email; null and an empty text remove it, absent leaves it as it was. One that differs resets \
+         `emailVerified`.",
+    ),
+});
+
+shape_of!(PasswordChange {
+    user_id: required("userId", Text).about("The user's id."),
+    previous_password: optional("previousPassword", Text),
+    password: required("password", PASSWORD),
+});
+
+shape_of!(HomeBoards {
+    home_board_id: required("homeBoardId", NULLABLE_TEXT),
+    mobile_home_board_id: required("mobileHomeBoardId", NULLABLE_TEXT),
+});
+
+shape_of!(SearchPreferences {
+    default_search_engine_id: required("defaultSearchEngineId", NULLABLE_TEXT),
+    open_in_new_tab: required("openInNewTab", Boolean),
+});
+
+const USER_ID: Shape = Named("UserReference", &ForUser::SHAPE);
 
 const USER: Shape = Named(
     "User",
@@ -98,69 +188,6 @@ const MATCHES: Shape = List(&Named(
     ]),
 ));
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ForUser {
-    user_id: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Selectable {
-    exclude_external_providers: Option<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    #[serde(flatten)]
-    account: NewAccount,
-    group_ids: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SetImage {
-    user_id: String,
-    image: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangeHomeBoards {
-    user_id: String,
-    #[serde(flatten)]
-    boards: HomeBoards,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangeSearchPreferences {
-    user_id: String,
-    #[serde(flatten)]
-    preferences: SearchPreferences,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangeColorScheme {
-    color_scheme: ColorScheme,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangePingIcons {
-    id: String,
-    ping_icons_enabled: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChangeFirstDay {
-    id: String,
-    first_day_of_week: u8,
-}
-
 const PAGE: Shape = Named(
     "UserPage",
     &Record(&[
@@ -182,13 +209,6 @@ const PAGE: Shape = Named(
     ]),
 );
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SetDisabled {
-    user_id: String,
-    disabled: bool,
-}
-
 pub(super) static ROWS: &[Row] = &[
     described(
         "user.getAll",
@@ -200,23 +220,14 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::Conflict]),
     described(
         "user.getPaginated",
-        Record(&[
-            required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-            required("pageSize", PAGE_SIZE).about("How many users a page has."),
-            optional("search", Text)
-                .about("What the name contains, trimmed; an empty text matches every name."),
-            optional("provider", PROVIDER).about("Only users of this provider."),
-            optional("disabled", Boolean).about("Only users who are, or are not, disabled."),
-        ]),
+        UserQuery::SHAPE,
         PAGE,
         component!(portico_dashboard_users.call_get_paginated(query: UserQuery => &query)),
     )
     .at("GET", "/api/users/paginated"),
     described(
         "user.selectable",
-        Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
-            "Whether to leave only users of the provider `credentials`; false if absent.",
-        )])),
+        Optional(&Selectable::SHAPE),
         OPTIONS,
         component!(portico_dashboard_users.call_selectable(input: Option<Selectable> =>
             input.unwrap_or_default().exclude_external_providers)),
@@ -240,14 +251,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.initUser",
-        Named(
-            "NewAccount",
-            &Record(&[
-                required("username", USERNAME),
-                required("password", PASSWORD),
-                optional("email", EMAIL),
-            ]),
-        ),
+        Named("NewAccount", &NewAccount::SHAPE),
         ID,
         component!(portico_dashboard_users.call_init_user(input: NewAccount => &input), |id| Created { id }),
     ),
@@ -271,13 +275,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::Forbidden, Code::Conflict]),
     described(
         "user.create",
-        Record(&[
-            required("username", USERNAME),
-            required("password", PASSWORD),
-            optional("email", EMAIL),
-            required("groupIds", Bounded(&List(&Text), Bound::count(bounds::ENTRIES)))
-                .about("The groups that the user is a member of: their ids."),
-        ]),
+        Create::SHAPE,
         ID,
         component!(
             portico_dashboard_users.call_create(input: Create => &input.account, &input.group_ids),
@@ -288,10 +286,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.setProfileImage",
-        Record(&[
-            WHOSE,
-            required("image", Nullable(&IMAGE)).about("The image as a data URI; null removes it."),
-        ]),
+        SetImage::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_set_profile_image(input: SetImage =>
             &input.user_id, input.image.as_deref())),
@@ -300,17 +295,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.editProfile",
-        Named(
-            "ProfileChange",
-            &Record(&[
-                WHOSE_ID,
-                required("name", USERNAME),
-                optional("email", Nullable(&EMAIL)).about(
-                    "The email; null and an empty text remove it, absent leaves it as it was. One that \
-                            differs resets `emailVerified`.",
-                ),
-            ]),
-        ),
+        Named("ProfileChange", &ProfileChange::SHAPE),
         Nothing,
         component!(portico_dashboard_users.call_edit_profile(input: ProfileChange => &input)),
     )
@@ -318,25 +303,14 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.changePassword",
-        Named(
-            "PasswordChange",
-            &Record(&[
-                WHOSE,
-                optional("previousPassword", Text),
-                required("password", PASSWORD),
-            ]),
-        ),
+        Named("PasswordChange", &PasswordChange::SHAPE),
         Nothing,
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
     )
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.changeHomeBoards",
-        Record(&[
-            WHOSE,
-            required("homeBoardId", NULLABLE_TEXT),
-            required("mobileHomeBoardId", NULLABLE_TEXT),
-        ]),
+        ChangeHomeBoards::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_change_home_boards(input: ChangeHomeBoards =>
             &input.user_id, &input.boards)),
@@ -344,11 +318,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changeSearchPreferences",
-        Record(&[
-            WHOSE,
-            required("defaultSearchEngineId", NULLABLE_TEXT),
-            required("openInNewTab", Boolean),
-        ]),
+        ChangeSearchPreferences::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_change_search_preferences(input: ChangeSearchPreferences =>
             &input.user_id, &input.preferences)),
@@ -356,7 +326,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changeColorScheme",
-        Record(&[required("colorScheme", COLOR_SCHEME)]),
+        ChangeColorScheme::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_change_color_scheme(input: ChangeColorScheme =>
             input.color_scheme)),
@@ -364,10 +334,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changePingIconsEnabled",
-        Record(&[
-            WHOSE_ID,
-            required("pingIconsEnabled", Boolean).about("Whether apps show the state of their ping."),
-        ]),
+        ChangePingIcons::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_change_ping_icons_enabled(input: ChangePingIcons =>
             &input.id, input.ping_icons_enabled)),
@@ -375,10 +342,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changeFirstDayOfWeek",
-        Record(&[
-            WHOSE_ID,
-            required("firstDayOfWeek", DAY_OF_WEEK).about("0 = Sunday to 6 = Saturday."),
-        ]),
+        ChangeFirstDay::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_change_first_day_of_week(input: ChangeFirstDay =>
             &input.id, input.first_day_of_week)),
@@ -386,10 +350,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.setDisabled",
-        Record(&[
-            WHOSE,
-            required("disabled", Boolean).about("Whether the user cannot sign in."),
-        ]),
+        SetDisabled::SHAPE,
         Nothing,
         component!(portico_dashboard_users.call_set_disabled(input: SetDisabled =>
             &input.user_id, input.disabled)),

@@ -7,6 +7,7 @@
 //! procedure to people and in OpenAPI.
 
 mod input;
+mod record;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,8 @@ use std::ops::RangeInclusive;
 
 use portico_rules::bounds;
 use serde_json::Value;
+
+pub(crate) use self::record::{Shaped, join, join_all, records, shape_of};
 
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
@@ -129,10 +132,6 @@ pub const fn optional(name: &'static str, shape: Shape) -> Field {
     }
 }
 
-/// The key `id` of a record.
-pub const ID_FIELD: Field = required("id", Shape::Text).about("The record's id.");
-/// `{id}`.
-pub const ID: Shape = Shape::Named("Reference", &Shape::Record(&[ID_FIELD]));
 /// `{id, name}`.
 pub const NAMED: Shape = Shape::Named(
     "Named",
@@ -148,19 +147,6 @@ pub const COLOR_SCHEME: Shape = Shape::Choice(&["light", "dark", "auto"]);
 pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 /// How many records a page has.
 pub const PAGE_SIZE: Shape = Shape::Bounded(&Shape::Integer, Bound::range(bounds::PAGE_SIZE));
-/// `{query, limit?}`.
-pub const SEARCH: Shape = Shape::Named(
-    "Search",
-    &Shape::Record(&[
-        required("query", Shape::Text)
-            .about("What the name contains, trimmed; an empty text fits every name."),
-        optional(
-            "limit",
-            Shape::Bounded(&Shape::Integer, Bound::range(bounds::LIMIT)),
-        )
-        .about("How many to answer at most; 10 if absent."),
-    ]),
-);
 
 impl Shape {
     /// The shape without its name and its bounds.

@@ -2,6 +2,7 @@ use portico_model::PathSegment;
 use serde_json::json;
 
 use super::*;
+use crate::procedures::call::{ID, SEARCH};
 
 fn refusal(shape: Shape, input: Value) -> String {
     shape.check(Some(input)).unwrap_err().message
@@ -52,6 +53,34 @@ fn every_broken_field_is_named_at_once() {
     assert_eq!(error.issues.len(), 2);
     assert_eq!(error.issues[0].path, [PathSegment::Field("query".into())]);
     assert_eq!(error.issues[1].path, [PathSegment::Field("limit".into())]);
+}
+
+#[test]
+fn a_record_with_a_part_has_the_fields_of_both_in_order() {
+    records! {
+        struct Part {
+            first_name: Option<String> = optional("firstName", NULLABLE_TEXT).about("A name."),
+            age: u32 = required("age", Shape::Integer),
+        }
+
+        struct Whole {
+            id: String = required("id", Shape::Text),
+            ..part: Part,
+            is_new: bool = required("isNew", Shape::Boolean),
+        }
+    }
+    assert_eq!(
+        Whole::SHAPE.describe(),
+        "{id: text, firstName?: text|null, age: integer, isNew: boolean}"
+    );
+    assert_eq!(Whole::FIELDS[1].about, "A name.");
+    let input = json!({"id": "a", "firstName": "Ada", "age": 5, "isNew": true});
+    let whole: Whole = serde_json::from_value(Whole::SHAPE.check(Some(input)).unwrap()).unwrap();
+    assert_eq!((whole.id.as_str(), whole.is_new), ("a", true));
+    assert_eq!(
+        (whole.part.first_name.as_deref(), whole.part.age),
+        (Some("Ada"), 5)
+    );
 }
 
 #[test]

@@ -3,16 +3,25 @@
 use std::sync::OnceLock;
 
 use portico_model::Provider;
-use serde::Deserialize;
 
-use crate::{external::Providers, sessions::SessionTimes};
+use crate::{
+    external::Providers,
+    sessions::SessionTimes,
+    shape::{
+        Shape::{Choice, Text},
+        optional, records, required,
+    },
+};
 
-/// The input of a sign-in.
-#[derive(Deserialize)]
-pub struct Credentials {
-    pub(super) username: String,
-    pub(super) password: String,
-    provider: Option<Provider>,
+records! {
+    /// The input of a sign-in. No bounds: a refusal by a bound would reveal that no user has this name or this
+    /// password.
+    pub struct Credentials {
+        username: String = required("username", Text).about("The username, in any case."),
+        password: String = required("password", Text).about("The password."),
+        provider: Option<Provider> = optional("provider", Choice(&["credentials", "ldap"]))
+            .about("The user's identity provider: this service, or the directory."),
+    }
 }
 
 impl Credentials {

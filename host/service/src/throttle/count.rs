@@ -62,7 +62,7 @@ impl Failures {
             .partition::<Vec<_>, _>(has_ended);
         self.running = running;
         for began in ended {
-            self.count_failure(began + LONGEST_ATTEMPT);
+            self.count_failure(began.saturating_add(LONGEST_ATTEMPT));
         }
     }
 
@@ -105,7 +105,7 @@ impl Failures {
     fn count_failure(&mut self, at: Timestamp) {
         self.failures += 1;
         self.last = self.last.max(at);
-        self.open_at = self.open_at.max(at + delay(self.failures));
+        self.open_at = self.open_at.max(at.saturating_add(delay(self.failures)));
     }
 }
 
@@ -113,8 +113,8 @@ impl Entry for Failures {
     /// Few failures are forgotten before many, and old ones before new ones: to have a count forgotten, an
     /// attacker has to cause as many failures at each of all the other entries.
     fn rank(&self) -> i64 {
-        // Milliseconds since 1970 need 41 bits.
-        (i64::from(self.failures.min(1 << 16)) << 45) + integer(self.last)
+        // Milliseconds since 1970 need 41 bits, and 45 beyond the year 3000.
+        (i64::from(self.failures.min(1 << 16)) << 45) + integer(self.last).min((1 << 45) - 1)
     }
 
     fn ends_at(&self) -> Timestamp {
@@ -139,7 +139,7 @@ impl KnownSource {
     const LIFE: Timestamp = 30 * DAY;
 
     pub fn renew(&mut self, now: Timestamp) {
-        self.since = now + 1;
+        self.since = now.saturating_add(1);
     }
 }
 

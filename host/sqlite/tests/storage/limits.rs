@@ -1,9 +1,12 @@
 //! What storage refuses: answers with too much text, and ids that are in use.
 
+use portico_model::Provider;
 use portico_storage::driver::LARGEST_ANSWER;
-use portico_storage::{AppFilter, Constraint, Error, Result, Slice, StoredApp, Transaction, Viewer};
+use portico_storage::{
+    AppFilter, Constraint, Error, Result, Slice, StoredApp, Transaction, UserFilter, Viewer,
+};
 
-use crate::store::{Store, app, named, texts};
+use crate::store::{Store, app, texts, user};
 
 /// The characters of the largest image.
 const IMAGE: usize = 350_000;
@@ -23,43 +26,30 @@ fn large(number: usize, bytes: usize) -> StoredApp {
     large
 }
 
-pub async fn a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_not(store: &Store) {
-    // Also in a view that does not show all apps.
-    for store in [store, &store.another_by_board().await] {
-        let mut writer = store.write().await;
-        let apps: Vec<_> = (0..TOO_MANY).map(|number| large(number, IMAGE)).collect();
-        writer.insert_apps(&apps).await.unwrap();
-        let ids: Vec<_> = apps.iter().map(|app| app.app.id.clone()).collect();
-        let items = vec![portico_storage::BoardItem::Bookmarks { app_ids: ids.clone() }];
-        let mut public = crate::store::board("public", None, items);
-        public.board.is_public = true;
-        assert!(writer.insert_board(&public, "public").await.unwrap());
-        writer.commit().await.unwrap();
+pub async fn a_list_with_too_much_text_is_refused_before_a_record_is_read(store: &Store) {
+    let mut writer = store.write().await;
+    let apps: Vec<_> = (0..TOO_MANY).map(|number| large(number, IMAGE)).collect();
+    writer.insert_apps(&apps).await.unwrap();
+    for number in 0..TOO_MANY {
+        let mut user = user(&format!("{number:03}"), &format!("user {number:03}"));
+        user.user.image = Some("i".repeat(IMAGE));
+        writer.insert_user(&user).await.unwrap();
+    }
+    writer.commit().await.unwrap();
+    store.make_names_unreadable();
 
-        for viewer in [Viewer::Everything, Viewer::Anonymous] {
-            for contains in ["", "app"] {
-                let filter = AppFilter {
-                    viewer: viewer.clone(),
-                    ..named(contains)
-                };
-                let list = async |slice| {
-                    let apps = store.read().await.list_apps(&filter, slice).await;
-                    apps.map(|apps| apps.len())
-                };
-                assert_eq!(list(Slice::ALL).await, Err(Error::TooLarge), "{filter:?}");
-                let rest = Slice {
-                    offset: 1,
-                    limit: None,
-                };
-                assert_eq!(list(rest).await, Ok(TOO_MANY - 1), "{filter:?}");
-            }
-            let get = async |ids: &[String]| {
-                let apps = store.read().await.get_apps(ids, &viewer).await;
-                apps.map(|apps| apps.len())
-            };
-            assert_eq!(get(&ids).await, Err(Error::TooLarge));
-            assert_eq!(get(&ids[1..]).await, Ok(TOO_MANY - 1));
-        }
+    let reader = async || store.read().await;
+    let filter = AppFilter::EVERYTHING;
+    let apps = reader().await.list_apps(&filter, Slice::ALL).await;
+    assert_eq!(apps.map(|apps| apps.len()), Err(Error::TooLarge));
+    for provider in [None, Some(Provider::Credentials)] {
+        let filter = UserFilter {
+            provider,
+            ..UserFilter::default()
+        };
+        let users = reader().await.list_users(&filter, Slice::ALL, true).await;
+        let count = users.map(|users| users.len());
+        assert_eq!(count, Err(Error::TooLarge), "{provider:?}");
     }
 }
 
@@ -67,16 +57,26 @@ pub async fn an_answer_may_have_exactly_as_much_text_as_the_contract_says(store:
     let mut writer = store.write().await;
     let apps: Vec<_> = (0..10).map(|number| large(number, LARGEST_ANSWER / 10)).collect();
     writer.insert_apps(&apps).await.unwrap();
+    let ids: Vec<_> = apps.iter().map(|app| app.app.id.clone()).collect();
+    let items = vec![portico_storage::BoardItem::Bookmarks { app_ids: ids.clone() }];
+    let mut public = crate::store::board("public", None, items);
+    public.board.is_public = true;
+    assert!(writer.insert_board(&public, "public").await.unwrap());
     writer.commit().await.unwrap();
-    let list = async || {
-        let apps = store
-            .read()
-            .await
-            .list_apps(&AppFilter::EVERYTHING, Slice::ALL)
-            .await;
-        apps.map(|apps| apps.len())
+    // Of all apps, and of those that a viewer sees.
+    let assert_counts = async |expected: Result<usize>| {
+        for viewer in [Viewer::Everything, Viewer::Anonymous] {
+            let filter = AppFilter {
+                viewer: viewer.clone(),
+                ..AppFilter::EVERYTHING
+            };
+            let listed = store.read().await.list_apps(&filter, Slice::ALL).await;
+            assert_eq!(listed.map(|apps| apps.len()), expected, "{viewer:?}");
+            let by_ids = store.read().await.get_apps(&ids, &viewer).await;
+            assert_eq!(by_ids.map(|apps| apps.len()), expected, "{viewer:?}");
+        }
     };
-    assert_eq!(list().await, Ok(10));
+    assert_counts(Ok(10)).await;
     let mut writer = store.write().await;
     assert!(
         writer
@@ -85,7 +85,7 @@ pub async fn an_answer_may_have_exactly_as_much_text_as_the_contract_says(store:
             .unwrap()
     );
     writer.commit().await.unwrap();
-    assert_eq!(list().await, Err(Error::TooLarge));
+    assert_counts(Err(Error::TooLarge)).await;
 }
 
 /// Inserts and commits as the component does, which may insert only at the commit.

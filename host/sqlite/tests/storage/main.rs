@@ -4,7 +4,6 @@ mod audit;
 mod cascades;
 mod copies;
 mod dashboard;
-mod disabled;
 mod isolation;
 mod limits;
 mod names;
@@ -24,7 +23,6 @@ mod sqlite_cancellation;
 mod sqlite_files;
 mod sqlite_restores;
 mod store;
-mod views;
 
 /// Runs each case on each driver. A case that is not listed here is unused code, which the compiler
 /// reports.
@@ -82,9 +80,8 @@ on_every_driver! {
     }
     records {
         the_subject_of_a_user_is_that_of_the_provider
-        a_new_password_ends_the_users_other_sessions
-        rehashing_a_password_ends_no_session
         what_was_refused_cannot_be_committed
+        a_user_of_the_same_id_as_a_deleted_one_is_not_disabled
         a_reference_to_nothing_is_refused
     }
     dashboard {
@@ -130,15 +127,8 @@ on_every_driver! {
         another_hash_of_the_same_password_ends_no_link
         nobody_gets_a_link_who_is_missing_or_disabled
     }
-    views {
-        callers_see_the_apps_on_the_boards_that_they_may_view
-    }
-    disabled {
-        disabling_a_user_ends_their_credentials_and_nothing_else
-        a_user_of_the_same_id_as_a_deleted_one_is_not_disabled
-    }
     limits {
-        a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_not
+        a_list_with_too_much_text_is_refused_before_a_record_is_read
         an_answer_may_have_exactly_as_much_text_as_the_contract_says
         an_id_of_an_app_is_used_once
         an_id_that_is_in_use_refuses_no_other_transaction

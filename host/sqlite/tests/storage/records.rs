@@ -1,17 +1,9 @@
 //! What records refer to. What the component writes reads back as `storage-kit/cases` say.
 
 use portico_model::{HomeBoards, Provider, SearchPreferences};
-use portico_storage::{
-    AccountKey, ApiKey, Authentication, BoardItem, Constraint, CredentialKey, DashboardTransaction, Error,
-    NewInvite, NewUser, hash_secret,
-};
+use portico_storage::{AccountKey, ApiKey, BoardItem, Constraint, Error, NewInvite, hash_secret};
 
 use crate::store::{Store, board, engine, session, shares, subject, texts, user};
-
-async fn password_version(transaction: &mut dyn DashboardTransaction, id: &str) -> Option<u64> {
-    let account = transaction.get_account(&AccountKey::Id(id.into())).await;
-    account.unwrap().map(|account| account.password_version)
-}
 
 async fn fill(store: &Store) {
     let mut writer = store.write().await;
@@ -43,99 +35,6 @@ pub async fn the_subject_of_a_user_is_that_of_the_provider(store: &Store) {
         let found = writer.get_subject(user, provider).await.unwrap();
         assert_eq!(found.as_deref(), subject, "{user} {provider:?}");
     }
-}
-
-/// A user with a password, and one without.
-async fn fill_with_a_password(store: &Store) {
-    let mut writer = store.write().await;
-    let ann = NewUser {
-        password_hash: Some("hash".into()),
-        ..user("u", "ann")
-    };
-    writer.insert_user(&ann).await.unwrap();
-    writer.insert_user(&user("v", "bob")).await.unwrap();
-    writer.commit().await.unwrap();
-}
-
-pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
-    fill_with_a_password(store).await;
-    let mut writer = store.write().await;
-    for (id, user_id) in [("s1", "u"), ("s2", "u"), ("s3", "v")] {
-        let session = session(id, user_id, 9);
-        writer.insert_session(&session, &hash_secret(id)).await.unwrap();
-    }
-    writer.commit().await.unwrap();
-    let alive = async || {
-        let mut reader = store.read().await;
-        let mut alive = Vec::new();
-        for id in ["s1", "s2", "s3"] {
-            let key = CredentialKey::Session(hash_secret(id));
-            alive.extend(
-                reader
-                    .find_credential(&key)
-                    .await
-                    .unwrap()
-                    .map(|credential| credential.id),
-            );
-        }
-        alive
-    };
-
-    let mut writer = store.write_as(Authentication::Session("s1".into())).await;
-    assert!(!writer.set_password_if("u", Some("another"), "new").await.unwrap());
-    assert!(!writer.set_password_if("u", None, "new").await.unwrap());
-    assert!(!writer.set_password_if("v", Some("hash"), "new").await.unwrap());
-    assert!(!writer.set_password_if("missing", None, "new").await.unwrap());
-    writer.commit().await.unwrap();
-    assert_eq!(alive().await, ["s1", "s2", "s3"]);
-
-    let mut writer = store.write_as(Authentication::Session("s1".into())).await;
-    assert!(writer.set_password_if("u", Some("hash"), "new").await.unwrap());
-    drop(writer);
-    assert_eq!(alive().await, ["s1", "s2", "s3"]);
-
-    let mut writer = store.write_as(Authentication::Session("s1".into())).await;
-    assert!(writer.set_password_if("u", Some("hash"), "new").await.unwrap());
-    writer.commit().await.unwrap();
-    assert_eq!(alive().await, ["s1", "s3"]);
-
-    // With another user's session, without a session, and for a first password.
-    let mut writer = store.write_as(Authentication::Session("s1".into())).await;
-    assert!(writer.set_password_if("v", None, "first").await.unwrap());
-    writer.commit().await.unwrap();
-    assert_eq!(alive().await, ["s1"]);
-    let mut writer = store.write_as(Authentication::Operator).await;
-    assert!(writer.set_password_if("u", Some("new"), "newer").await.unwrap());
-    writer.commit().await.unwrap();
-    assert_eq!(alive().await, Vec::<String>::new());
-}
-
-pub async fn rehashing_a_password_ends_no_session(store: &Store) {
-    fill_with_a_password(store).await;
-    let mut writer = store.write().await;
-    let session = session("s", "u", 9);
-    writer.insert_session(&session, &hash_secret("s")).await.unwrap();
-    assert_eq!(password_version(&mut *writer, "u").await, Some(0));
-    assert_eq!(password_version(&mut *writer, "missing").await, None);
-    for (id, old) in [("u", "another"), ("v", ""), ("missing", "hash")] {
-        assert!(!writer.rehash_password_if(id, old, "new").await.unwrap(), "{id}");
-    }
-    assert!(writer.rehash_password_if("u", "hash", "other").await.unwrap());
-    writer.commit().await.unwrap();
-
-    let mut writer = store.write().await;
-    let account = writer.get_account(&AccountKey::Id("u".into())).await.unwrap();
-    assert_eq!(account.unwrap().password_hash.as_deref(), Some("other"));
-    assert_eq!(password_version(&mut *writer, "u").await, Some(0));
-    assert_eq!(writer.list_sessions("u").await.unwrap(), [session]);
-
-    assert!(!writer.set_password_if("u", Some("hash"), "new").await.unwrap());
-    assert_eq!(password_version(&mut *writer, "u").await, Some(0));
-    assert!(writer.set_password_if("u", Some("other"), "new").await.unwrap());
-    assert_eq!(password_version(&mut *writer, "u").await, Some(1));
-    assert_eq!(writer.list_sessions("u").await.unwrap(), []);
-    writer.delete_user("u").await.unwrap();
-    assert_eq!(password_version(&mut *writer, "u").await, None);
 }
 
 pub async fn what_was_refused_cannot_be_committed(store: &Store) {
@@ -235,4 +134,17 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
     let mut writer = store.write().await;
     assert!(writer.insert_group("g", "g", "g").await.unwrap());
     refused("member", writer.add_to_group("missing", "g").await);
+}
+
+pub async fn a_user_of_the_same_id_as_a_deleted_one_is_not_disabled(store: &Store) {
+    let mut writer = store.write().await;
+    writer.insert_user(&user("u", "ann")).await.unwrap();
+    assert!(writer.set_disabled("u", true).await.unwrap());
+    assert!(writer.delete_user("u").await.unwrap());
+    assert!(!writer.set_disabled("u", true).await.unwrap());
+    writer.insert_user(&user("u", "ann")).await.unwrap();
+    let account = writer.get_account(&AccountKey::Id("u".into())).await;
+    assert!(!account.unwrap().unwrap().disabled);
+    let session = session("s", "u", 9);
+    writer.insert_session(&session, &hash_secret("s")).await.unwrap();
 }

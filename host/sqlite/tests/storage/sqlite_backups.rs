@@ -111,7 +111,12 @@ async fn a_copy_replaces_no_file_without_overwrite() {
         back_up(&path, &folder.path().join("no/copy.db")),
         &["does not exist", "create it"],
     );
-    for name in ["portico.db", "portico.db-wal", "lock"] {
+    for folder in ["cache", "icons"] {
+        let own = backup(&path, &home.path().join(folder), true, &mut |_| true);
+        refused(own, &["belongs to the data directory"]);
+    }
+    fs::create_dir_all(home.path().join("icons/pictures")).unwrap();
+    for name in ["portico.db", "portico.db-wal", "lock", "icons/pictures/copy.db"] {
         let own = backup(&path, &home.path().join(name), true, &mut |_| true);
         refused(own, &["belongs to the data directory"]);
     }

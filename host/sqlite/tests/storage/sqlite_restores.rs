@@ -78,6 +78,27 @@ async fn a_damaged_or_foreign_database_is_neither_copied_nor_restored() {
 }
 
 #[tokio::test]
+async fn a_copy_with_a_text_that_is_not_utf_8_is_not_restored() {
+    let (home, path) = database(10).await;
+    let sound = fs::read(&path).unwrap();
+    let folder = TempDir::new().unwrap();
+    let bad = folder.path().join("bad.db");
+    fs::copy(&path, &bad).unwrap();
+    let other = Connection::open(&bad).unwrap();
+    other
+        .execute("UPDATE app SET description = CAST(x'6361669900' AS TEXT)", [])
+        .unwrap();
+    other.close().unwrap();
+    let words = "app.description holds a text that is not UTF-8";
+    refused(put_back(&bad, &path, true), &["damaged", words]);
+    assert!(fs::read(&path).unwrap() == sound, "the database was touched");
+    assert_eq!(names(home.path()), ["portico.db"]);
+    // It can be copied, with a warning, so that its data may still be rescued.
+    let copied = back_up(&bad, &folder.path().join("copy.db")).unwrap();
+    assert!(copied.refused.is_some_and(|refused| refused.contains(words)));
+}
+
+#[tokio::test]
 async fn a_copy_of_a_newer_version_is_not_restored() {
     let (home, path) = database(10).await;
     let folder = TempDir::new().unwrap();

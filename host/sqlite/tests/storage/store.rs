@@ -26,13 +26,8 @@ pub const SOON: Duration = Duration::from_secs(60);
 pub struct Store {
     pub storage: Arc<dyn DashboardStorage>,
     directory: Option<TempDir>,
-    database: Option<Database>,
-}
-
-/// A database of PostgreSQL.
-struct Database {
-    server: Arc<Postgresql>,
-    name: &'static str,
+    /// The server of its database `home`.
+    postgresql: Option<Postgresql>,
 }
 
 impl Store {
@@ -40,7 +35,7 @@ impl Store {
         Self {
             storage: Arc::new(MemoryStorage::new()),
             directory: None,
-            database: None,
+            postgresql: None,
         }
     }
 
@@ -50,39 +45,12 @@ impl Store {
 
     /// A store on a new database.
     pub async fn postgresql() -> Self {
-        let server = Arc::new(Postgresql::shared());
+        let server = Postgresql::shared();
         let storage = PostgresStorage::open(&server.create_database("home")).await;
         Self {
             storage: Arc::new(storage.unwrap()),
             directory: None,
-            database: Some(Database { server, name: "home" }),
-        }
-    }
-
-    /// Another store of the same driver, where callers see only the apps on boards that they may view.
-    pub async fn another_by_board(&self) -> Self {
-        if let Some(Database { server, .. }) = &self.database {
-            let (server, name) = (server.clone(), "by board");
-            let storage = PostgresStorage::open(&server.create_database(name)).await;
-            return Self {
-                storage: Arc::new(storage.unwrap().with_apps_by_board(true)),
-                directory: None,
-                database: Some(Database { server, name }),
-            };
-        }
-        let Some(_) = &self.directory else {
-            return Self {
-                storage: Arc::new(MemoryStorage::new().with_apps_by_board()),
-                directory: None,
-                database: None,
-            };
-        };
-        let directory = TempDir::new().unwrap();
-        let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
-        Self {
-            storage: Arc::new(storage.with_apps_by_board(true)),
-            directory: Some(directory),
-            database: None,
+            postgresql: Some(server),
         }
     }
 
@@ -92,7 +60,7 @@ impl Store {
         Self {
             storage: Arc::new(storage),
             directory: Some(directory),
-            database: None,
+            postgresql: None,
         }
     }
 
@@ -172,11 +140,28 @@ impl Store {
             .unwrap()
     }
 
+    /// From now on the names of apps and users have their length, but reading one fails. (The driver in memory has
+    /// nothing to read.)
+    pub fn make_names_unreadable(&self) {
+        for table in ["app", "user_account"] {
+            if let Some(server) = &self.postgresql {
+                let sql = format!(
+                    "ALTER TABLE {table} ALTER COLUMN name TYPE bytea USING convert_to(name, 'UTF8')"
+                );
+                server.run("home", &sql);
+            } else if self.directory.is_some() {
+                let other = rusqlite::Connection::open(self.path()).unwrap();
+                let sql = format!("UPDATE {table} SET name = CAST(x'ff' || name AS TEXT)");
+                other.execute_batch(&sql).unwrap();
+            }
+        }
+    }
+
     /// Asserts that no column of any table holds this text. (The driver in memory hides nothing that a
     /// cascade could leave behind.)
     pub fn assert_nowhere(&self, text: &str) {
-        if let Some(Database { server, name }) = &self.database {
-            return assert_not_in(server, name, text);
+        if let Some(server) = &self.postgresql {
+            return assert_not_in(server, text);
         }
         if self.directory.is_none() {
             return;
@@ -187,17 +172,17 @@ impl Store {
 }
 
 /// The same for a database of PostgreSQL.
-fn assert_not_in(server: &Postgresql, database: &str, text: &str) {
+fn assert_not_in(server: &Postgresql, text: &str) {
     let columns = "
         SELECT table_name, column_name FROM information_schema.columns
         WHERE table_schema = 'public' AND data_type = 'text'";
-    let columns = server.run(database, columns);
+    let columns = server.run("home", columns);
     let columns: Vec<_> = columns.lines().filter_map(|line| line.split_once('|')).collect();
     assert!(columns.len() > 30, "the schema has more columns than {columns:?}");
     let counts = columns.iter().map(|(table, column)| {
         format!("SELECT '{table}.{column}' WHERE EXISTS (SELECT 1 FROM {table} WHERE {column} = '{text}')")
     });
-    let places = server.run(database, &counts.collect::<Vec<_>>().join(" UNION ALL "));
+    let places = server.run("home", &counts.collect::<Vec<_>>().join(" UNION ALL "));
     assert!(places.is_empty(), "{text} is still in {places:?}");
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 
 use super::state::{GroupRow, State, insert};
-use super::transaction::MemoryTransaction;
+use super::transaction::{MemoryTransaction, is_too_large};
 use crate::dashboard_records::{NewInvite, SecretHash, hash_secret};
 use crate::driver::ADMIN_GROUP;
 use crate::records::{
@@ -56,6 +56,9 @@ impl Transaction for MemoryTransaction {
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
         let mut rows: Vec<_> = self.state.matching_users(filter).collect();
+        if slice == Slice::ALL && with_images && is_too_large(rows.iter().map(|row| &row.user)) {
+            return self.refuse_too_large();
+        }
         rows.sort_by_key(|row| (&row.name_key, &row.user.id));
         let users: Vec<_> = cut(rows, slice)
             .map(|row| ListedUser {
@@ -303,13 +306,18 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
-        let apps: Vec<_> = cut(self.matching_apps(filter), slice).cloned().collect();
+        let mut rows: Vec<_> = self.matching_apps(filter).collect();
+        if slice == Slice::ALL && is_too_large(rows.iter().map(|row| &row.app)) {
+            return self.refuse_too_large();
+        }
+        rows.sort_by_key(|row| (&row.name_key, &row.app.id));
+        let apps: Vec<_> = cut(rows, slice).map(|row| row.app.clone()).collect();
         self.check_size(&apps)?;
         Ok(apps)
     }
 
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
-        Ok(count(self.matching_apps(filter).into_iter()))
+        Ok(count(self.matching_apps(filter)))
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {

@@ -8,8 +8,14 @@ use super::state::State;
 use crate::context::CallContext;
 use crate::driver::{AnswerSize, PasswordSetter, TextSize, Trail, failed_before, only_reads};
 use crate::ids::Ids;
-use crate::records::{AppFilter, Error, NewUser, Result, Viewer};
+use crate::records::{AppFilter, Error, NewUser, Result, StoredApp, Viewer};
 use portico_model::App;
+
+/// Whether records have more text together than `wit/storage.wit` allows.
+pub(super) fn is_too_large<'a, T: TextSize + 'a>(records: impl IntoIterator<Item = &'a T>) -> bool {
+    let mut size = AnswerSize::default();
+    records.into_iter().any(|record| size.add(record).is_err())
+}
 
 /// Where a write transaction is committed, with its permit.
 pub(super) struct Target {
@@ -63,12 +69,15 @@ impl MemoryTransaction {
 
     /// Refuses an answer whose records have more text than `wit/storage.wit` allows.
     pub fn check_size(&mut self, records: &[impl TextSize]) -> Result<()> {
-        let mut size = AnswerSize::default();
-        if records.iter().any(|record| size.add(record).is_err()) {
-            self.failed = true;
-            return Err(Error::TooLarge);
+        match is_too_large(records) {
+            true => self.refuse_too_large(),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    pub fn refuse_too_large<T>(&mut self) -> Result<T> {
+        self.failed = true;
+        Err(Error::TooLarge)
     }
 
     /// Changes a user; false if there is no such user. A change that fails leaves the user as they were.
@@ -96,17 +105,11 @@ impl MemoryTransaction {
         !self.views_differ || self.state.sees(viewer, &app.id)
     }
 
-    /// The apps that a filter matches, by name.
-    pub fn matching_apps(&self, filter: &AppFilter) -> Vec<&App> {
+    /// The apps that a filter matches.
+    pub fn matching_apps(&self, filter: &AppFilter) -> impl Iterator<Item = &StoredApp> {
         let contains = filter.name_contains.as_deref().unwrap_or_default();
-        let mut rows: Vec<_> = self
-            .state
-            .apps
-            .values()
-            .filter(|row| row.name_key.contains(contains) && self.sees(&filter.viewer, &row.app))
-            .collect();
-        rows.sort_by_key(|row| (&row.name_key, &row.app.id));
-        rows.into_iter().map(|row| &row.app).collect()
+        let rows = self.state.apps.values();
+        rows.filter(move |row| row.name_key.contains(contains) && self.sees(&filter.viewer, &row.app))
     }
 
     /// Runs a change that creates this record, or returns false.

@@ -16,6 +16,7 @@ use super::super::{
 };
 use crate::{
     api::ApiError,
+    fields::WITH_ICON,
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Visit, Visitor},
@@ -89,7 +90,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
 
 async fn create(visit: Visitor, request: Request) -> Answer {
     visit.permitted("app-create")?;
-    let form = visit.form(request).await?;
+    let form = visit.form_with(&WITH_ICON, request).await?;
     if icon_picker::is_search(&form) {
         return show_again(&visit, None, &form, None).await;
     }
@@ -110,7 +111,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
 
 async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
     visit.permitted("app-modify-all")?;
-    let form = visit.form(request).await?;
+    let form = visit.form_with(&WITH_ICON, request).await?;
     if icon_picker::is_search(&form) {
         return show_again(&visit, Some(&id), &form, None).await;
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::super::Answer;
 use crate::{
     api::{ApiError, Issue},
-    form::Form,
-    respond::{page, page_with, see},
+    fields::Fields,
+    respond::{again, long_page, page, see},
     texts::fill,
     visit::{Visit, Visitor},
 };
@@ -22,6 +22,9 @@ const MOST_PROBLEMS: usize = 50;
 pub(super) fn routes() -> Router {
     Router::new().route("/apps/many", get(show).post(create))
 }
+
+/// The form, whose lines hold two thousand bytes each on average.
+static FORM: Fields = Fields::with(MOST_APPS * 2_000);
 
 #[derive(Template)]
 #[template(path = "apps/many.html")]
@@ -42,44 +45,53 @@ async fn show(visit: Visitor) -> Answer {
 
 async fn create(visit: Visitor, request: Request) -> Answer {
     visit.permitted("app-create")?;
-    let form = visit.form(request).await?;
-    match create_all(&visit, &form).await? {
-        problems if problems.is_empty() => Ok(see("/apps?note=created")),
-        problems => {
-            let again = ManyPage {
-                v: &visit,
-                list: form.text("list"),
-                problems,
-            };
-            Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &again))
-        }
-    }
-}
-
-/// Creates all apps of the list, or returns its problems.
-async fn create_all(visit: &Visit, form: &Form) -> Result<Vec<String>, ApiError> {
+    let form = visit.form_with(&FORM, request).await?;
     let t = &visit.t.apps;
-    let rows = match read(form.text("list")) {
-        Ok(rows) => rows,
-        Err(lines) => {
-            let problems = lines.iter().take(MOST_PROBLEMS);
+    let read = move || {
+        let read = read(form.text("list"));
+        (form, read)
+    };
+    let (form, read) = visit.api.compute(read).await?;
+    let problems = match read {
+        Ok(rows) if rows.is_empty() => vec![t.list_empty.into()],
+        Ok(rows) => create_all(&visit, &rows).await?,
+        // A list of more lines than the field may hold is not shown again.
+        Err(Unreadable::TooLong(lines)) => {
+            return Ok(again(&ManyPage {
+                v: &visit,
+                list: "",
+                problems: vec![fill(t.list_too_long, &[&MOST_APPS, &lines])],
+            }));
+        }
+        Err(Unreadable::TooWide(lines)) => {
             let problem = |line: &usize| format!("{}: {}", fill(t.line, &[line]), t.too_many_columns);
-            return Ok(problems.map(problem).collect());
+            lines.iter().map(problem).collect()
         }
     };
-    if rows.is_empty() {
-        return Ok(vec![t.list_empty.into()]);
+    if problems.is_empty() {
+        return Ok(see("/apps?note=created"));
     }
-    if rows.len() > MOST_APPS {
-        return Ok(vec![fill(t.list_too_long, &[&MOST_APPS, &rows.len()])]);
-    }
+    let v = visit.clone();
+    let write = move || {
+        let again = ManyPage {
+            v: &v,
+            list: form.text("list"),
+            problems,
+        };
+        again.render()
+    };
+    long_page(&visit, StatusCode::UNPROCESSABLE_ENTITY, write).await
+}
+
+/// Creates all apps, or returns what is wrong with them.
+async fn create_all(visit: &Visit, rows: &[(usize, Value)]) -> Result<Vec<String>, ApiError> {
     let inputs: Vec<&Value> = rows.iter().map(|(_, app)| app).collect();
     match visit.api.mutate::<Value>("app.createMany", json!(inputs)).await {
         Ok(_) => Ok(Vec::new()),
         Err(error) if error.is_of_input() && error.issues.is_empty() => Ok(vec![visit.say(&error.message)]),
         Err(error) if error.is_of_input() => {
             let issues = error.issues.iter().take(MOST_PROBLEMS);
-            Ok(issues.map(|issue| problem(visit, issue, &rows)).collect())
+            Ok(issues.map(|issue| problem(visit, issue, rows)).collect())
         }
         Err(error) => Err(error),
     }
@@ -116,17 +128,22 @@ const COLUMNS: [(&str, &[&str]); 5] = [
     ("pingUrl", &["ping", "pingurl", "ping url"]),
 ];
 
-/// The apps of a list with the numbers of their lines; or the lines with too many columns.
+/// Why a list cannot be read.
+#[derive(Debug, PartialEq)]
+enum Unreadable {
+    /// It has this many lines.
+    TooLong(usize),
+    /// These lines, the first of them, have too many columns.
+    TooWide(Vec<usize>),
+}
+
+/// The apps of a list with the numbers of their lines.
 ///
 /// Columns are separated by what the first line contains: `|`, otherwise tabs, otherwise commas. They are name, link,
 /// icon, description and ping, unless the first line names them.
-fn read(list: &str) -> Result<Vec<(usize, Value)>, Vec<usize>> {
-    let mut lines = list
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line))
-        .filter(|(_, line)| !line.trim().is_empty())
-        .peekable();
+fn read(list: &str) -> Result<Vec<(usize, Value)>, Unreadable> {
+    let lines = list.lines().enumerate().map(|(index, line)| (index + 1, line));
+    let mut lines = lines.filter(|(_, line)| !line.trim().is_empty()).peekable();
     let first = lines.peek().map_or("", |(_, line)| line);
     let separator = ['|', '\t', ','].into_iter().find(|mark| first.contains(*mark));
     let separator = separator.unwrap_or('|');
@@ -137,12 +154,14 @@ fn read(list: &str) -> Result<Vec<(usize, Value)>, Vec<usize>> {
         }
         None => COLUMNS.map(|(key, _)| key).into(),
     };
+    // Nothing is made of a list that is too long.
+    let length = lines.clone().count();
+    if length > MOST_APPS {
+        return Err(Unreadable::TooLong(length));
+    }
     let (mut rows, mut too_wide) = (Vec::new(), Vec::new());
     for (number, line) in lines {
-        let mut cells = cells(line, separator);
-        while cells.len() > columns.len() && cells.last().is_some_and(String::is_empty) {
-            cells.pop();
-        }
+        let cells = cells(line, separator);
         if cells.len() > columns.len() {
             too_wide.push(number);
             continue;
@@ -158,7 +177,8 @@ fn read(list: &str) -> Result<Vec<(usize, Value)>, Vec<usize>> {
     if too_wide.is_empty() {
         Ok(rows)
     } else {
-        Err(too_wide)
+        too_wide.truncate(MOST_PROBLEMS);
+        Err(Unreadable::TooWide(too_wide))
     }
 }
 
@@ -173,26 +193,51 @@ fn header(cells: &[String]) -> Option<Vec<&'static str>> {
     (columns.len() > 1 && columns.contains(&"name")).then_some(columns)
 }
 
-/// The cells of a line, trimmed. With commas, a cell may be in quotation marks.
+/// The cells of a line, trimmed, up to the last that is not empty; of a line with more cells than there are columns,
+/// one more than those. With commas, a cell may be in quotation marks.
 fn cells(line: &str, separator: char) -> Vec<String> {
-    let mut cells = vec![String::new()];
+    let (mut cells, mut cell) = (Vec::new(), String::new());
     let mut is_quoted = false;
+    // Whether the cell has nothing but white space; to look at all of it at each quotation mark takes too long.
+    let mut is_blank = true;
+    let push = |cell: &mut String, is_blank: &mut bool, letter: char| {
+        *is_blank &= letter.is_whitespace();
+        cell.push(letter);
+    };
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
-        let cell = cells.last_mut().expect("there is always a cell");
         match character {
-            '"' if separator != ',' => cell.push('"'),
+            '"' if separator != ',' => push(&mut cell, &mut is_blank, '"'),
             '"' if is_quoted && characters.peek() == Some(&'"') => {
                 characters.next();
-                cell.push('"');
+                push(&mut cell, &mut is_blank, '"');
             }
             '"' if is_quoted => is_quoted = false,
-            '"' if cell.trim().is_empty() => is_quoted = true,
-            other if other == separator && !is_quoted => cells.push(String::new()),
-            other => cell.push(other),
+            '"' if is_blank => is_quoted = true,
+            other if other == separator && !is_quoted => {
+                add(&mut cells, &mut cell);
+                is_blank = true;
+                if cells.len() > COLUMNS.len() {
+                    return cells;
+                }
+            }
+            other => push(&mut cell, &mut is_blank, other),
         }
     }
-    cells.iter().map(|cell| cell.trim().to_owned()).collect()
+    add(&mut cells, &mut cell);
+    while cells.last().is_some_and(String::is_empty) {
+        cells.pop();
+    }
+    cells
+}
+
+/// Adds a cell. Empty ones beyond the columns do not count.
+fn add(cells: &mut Vec<String>, cell: &mut String) {
+    let trimmed = cell.trim();
+    if cells.len() < COLUMNS.len() || !trimmed.is_empty() {
+        cells.push(trimmed.to_owned());
+    }
+    cell.clear();
 }
 
 #[cfg(test)]
@@ -234,9 +279,27 @@ mod tests {
     }
 
     #[test]
+    fn quotation_marks_in_white_space_are_read_once() {
+        let line = "\" ".repeat(1_000_000);
+        assert_eq!(cells(&line, ','), [""; 0]);
+        assert_eq!(cells(&format!("{line}a\",b"), ','), ["a\"", "b"]);
+    }
+
+    #[test]
     fn a_line_with_too_many_columns_is_named() {
-        assert_eq!(read("a|b\n1|2|3|4|5\n1|2|3|4|5|6"), Err(vec![3]));
-        assert_eq!(read("name,link\nx,y\nx,y,z"), Err(vec![3]));
+        let too_wide = || Err(Unreadable::TooWide(vec![3]));
+        assert_eq!(read("a|b\n1|2|3|4|5\n1|2|3|4|5|6"), too_wide());
+        assert_eq!(read("name,link\nx,y\nx,y,z"), too_wide());
+        let many = "|".repeat(1_000_000);
+        assert_eq!(read(&format!("a|b\n{many}\n1|2{many}|3")), too_wide());
+    }
+
+    #[test]
+    fn of_a_list_that_is_too_long_only_the_lines_are_counted() {
+        let list = "a\n".repeat(MOST_APPS);
+        assert_eq!(read(&list).unwrap().len(), MOST_APPS);
+        let longer = format!("{list}\n \na\n");
+        assert_eq!(read(&longer), Err(Unreadable::TooLong(MOST_APPS + 1)));
     }
 
     #[test]

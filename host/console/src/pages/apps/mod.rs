@@ -7,6 +7,7 @@ use askama::Template;
 use axum::{
     Router,
     extract::{Path, Request},
+    http::StatusCode,
     routing::get,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
-    respond::{page, see},
+    respond::{long_page, page, see},
     visit::{Query, Visit, Visitor},
 };
 
@@ -39,9 +40,9 @@ pub(super) fn routes() -> Router {
 
 #[derive(Template)]
 #[template(path = "apps/list.html")]
-struct ListPage<'a> {
-    v: &'a Visit,
-    query: &'a str,
+struct ListPage {
+    v: Visitor,
+    query: String,
     apps: Apps,
     pages: Pages,
 }
@@ -62,12 +63,13 @@ async fn list(visit: Visitor, query: Query) -> Answer {
     let input = json!({ "page": query.page(), "pageSize": PAGE, "search": text });
     let apps: Apps = visit.api.query("app.getPaginated", input).await?;
     let address = format!("/apps?q={}&", utf8_percent_encode(text, NON_ALPHANUMERIC));
-    Ok(page(&ListPage {
-        v: &visit,
-        query: text,
+    let shown = ListPage {
+        v: visit.clone(),
+        query: text.into(),
         pages: Pages::new(&address, query.page(), PAGE, apps.total),
         apps,
-    }))
+    };
+    long_page(&visit, StatusCode::OK, move || shown.render()).await
 }
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {

@@ -23,8 +23,9 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
+    fields::BOARD,
     form::Problems,
-    respond::{page, page_with, see},
+    respond::{long_page, page, see},
     visit::{Query, Visit, Visitor},
 };
 use tiles::App;
@@ -73,11 +74,11 @@ impl Row<'_> {
 }
 
 /// The content of a form that is shown.
-struct Shown<'a> {
-    id: &'a str,
+struct Shown {
+    id: String,
     /// What the reader may do with the board.
     right: Right,
-    name: &'a str,
+    name: String,
     is_public: bool,
     draft: Draft,
     /// The fingerprint of the board as it was read.
@@ -88,13 +89,13 @@ struct Shown<'a> {
     /// Apps that are on the board then, but not in the form.
     missing: Vec<String>,
     /// What was searched for, and the group to which apps are added.
-    query: &'a str,
+    query: String,
     into: Option<usize>,
     /// The button that gets the focus: `up`, `down` or `remove`, and the key of its item; otherwise the search.
-    focus: (&'a str, Option<usize>),
+    focus: (&'static str, Option<usize>),
 }
 
-impl Shown<'_> {
+impl Shown {
     fn may_share(&self) -> bool {
         self.right == Right::Full
     }
@@ -106,7 +107,7 @@ struct EditPage<'a> {
     v: &'a Visit,
     path: String,
     shown_at: String,
-    shown: &'a Shown<'a>,
+    shown: &'a Shown,
     rows: Vec<Row<'a>>,
     found: Option<Vec<App>>,
 }
@@ -160,16 +161,16 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
         }));
     }
     let shown = Shown {
-        id: &id,
         right,
-        name: &board.name,
+        name: board.name.clone(),
         is_public: board.is_public,
         draft,
         read: board.fingerprint(),
+        id,
         problems: Problems::default(),
         is_outdated: false,
         missing: Vec::new(),
-        query: "",
+        query: String::new(),
         into: None,
         focus: ("", None),
     };
@@ -189,24 +190,24 @@ async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer 
 
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
     let right = Right::to_change(&visit, &id).await?;
-    let form = visit.form(request).await?;
+    let form = visit.form_with(&BOARD, request).await?;
     let mut shown = Shown {
-        id: &id,
+        id,
         right,
-        name: form.text("name"),
+        name: form.shown("name").into(),
         is_public: form.is_ticked("isPublic"),
         draft: Draft::read(&form),
-        read: form.text("read").into(),
+        read: form.shown("read").into(),
         problems: Problems::default(),
         is_outdated: false,
         missing: Vec::new(),
-        query: form.text("app-query").trim(),
+        query: form.shown("app-query").trim().into(),
         into: form.text("into").parse().ok(),
         focus: ("search", None),
     };
     let step = form.text("do");
     if step == "save" || (step.is_empty() && !presses_search(&form, "app-query", "find")) {
-        return save(&visit, shown).await;
+        return save(&visit, form.text("name"), shown).await;
     }
     take_step(&mut shown, step);
     if shown.draft.all().count() > MOST_ENTRIES {
@@ -217,23 +218,24 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
 }
 
 /// What a button does with the items.
-fn take_step<'a>(shown: &mut Shown<'a>, step: &'a str) {
+fn take_step(shown: &mut Shown, step: &str) {
     let (verb, object) = step.split_once(' ').unwrap_or((step, ""));
     let key = object.parse().ok();
     match (verb, key) {
         ("add", _) => shown.draft.add_app(object, shown.into),
         ("bookmarks", _) => shown.draft.add_bookmarks(),
         ("up" | "down", Some(key)) => {
-            shown.draft.shift(key, verb == "down");
-            shown.focus = (verb, Some(key));
+            let is_down = verb == "down";
+            shown.draft.shift(key, is_down);
+            shown.focus = (if is_down { "down" } else { "up" }, Some(key));
         }
         ("remove", Some(key)) => shown.draft.remove(key),
         _ => {}
     }
 }
 
-async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
-    let stored = StoredBoard::read(&visit.api, shown.id).await?;
+async fn save(visit: &Visitor, name: &str, mut shown: Shown) -> Answer {
+    let stored = StoredBoard::read(&visit.api, &shown.id).await?;
     shown.focus = ("", None);
     if stored.fingerprint() != shown.read {
         shown.read = stored.fingerprint();
@@ -246,12 +248,12 @@ async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
     }
     let input = json!({
         "id": shown.id,
-        "name": shown.name,
+        "name": name,
         "isPublic": shown.is_public,
         "items": shown.draft.items(),
     });
     match visit.api.change("board.update", input).await {
-        Ok(()) => Ok(see(&format!("{}?note=saved", path(shown.id)))),
+        Ok(()) => Ok(see(&format!("{}?note=saved", path(&shown.id)))),
         Err(error) if error.is_of_input() => {
             shown.problems = problems(visit, &error);
             show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
@@ -280,7 +282,7 @@ async fn missing(api: &Api, stored: &StoredBoard, draft: &Draft) -> Result<Vec<S
 }
 
 /// The form with the names of its apps. Deleted apps are left out.
-async fn show_form(visit: &Visit, status: StatusCode, mut shown: Shown<'_>) -> Answer {
+async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> Answer {
     let ids: Vec<&str> = shown
         .draft
         .all()
@@ -289,7 +291,7 @@ async fn show_form(visit: &Visit, status: StatusCode, mut shown: Shown<'_>) -> A
             Content::Bookmarks(_) => None,
         })
         .collect();
-    let (apps, found) = tokio::join!(tiles::by_ids(&visit.api, ids), find(&visit.api, shown.query));
+    let (apps, found) = tokio::join!(tiles::by_ids(&visit.api, ids), find(&visit.api, &shown.query));
     let (apps, found) = (apps?, found?);
     let before = shown.draft.all().count();
     shown.draft.keep_apps(|id| apps.contains_key(id));
@@ -303,16 +305,19 @@ async fn show_form(visit: &Visit, status: StatusCode, mut shown: Shown<'_>) -> A
     let into = shown.draft.all().position(|entry| Some(entry.key) == shown.into);
     shown.draft.renumber(None);
     (shown.focus.1, shown.into) = (focus, into);
-    let rows = rows(&shown.draft.entries, &apps, shown.focus);
-    let page = EditPage {
-        v: visit,
-        path: path(shown.id),
-        shown_at: format!("/boards/{}", segment(shown.id)),
-        shown: &shown,
-        rows,
-        found,
+    let v = visit.clone();
+    let write = move || {
+        let page = EditPage {
+            v: &v,
+            path: path(&shown.id),
+            shown_at: format!("/boards/{}", segment(&shown.id)),
+            rows: rows(&shown.draft.entries, &apps, shown.focus),
+            shown: &shown,
+            found,
+        };
+        page.render()
     };
-    Ok(page_with(status, &page))
+    long_page(visit, status, write).await
 }
 
 fn rows<'a>(entries: &[Entry], apps: &'a HashMap<String, App>, focus: (&str, Option<usize>)) -> Vec<Row<'a>> {

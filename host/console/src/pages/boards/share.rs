@@ -124,7 +124,7 @@ async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
     visit.user()?;
     let form = visit.form(request).await?;
-    let text = form.text("q").trim();
+    let text = form.shown("q").trim();
     let (verb, kind) = form.text("do").split_once('-').unwrap_or_default();
     let chosen = form.text("id");
     let Shares { users, groups } = Shares::read(&visit.api, &id).await?;

@@ -50,7 +50,7 @@ impl GroupPage<'_> {
 
     fn name(&self) -> &str {
         match self.section {
-            "name" => self.sent.text("name"),
+            "name" => self.sent.shown("name"),
             _ => &self.group.name,
         }
     }
@@ -147,11 +147,11 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answe
         _ => Err(ApiError::not_found()),
     };
     let Err(error) = saved else {
-        let query = utf8_percent_encode(form.text("q"), NON_ALPHANUMERIC);
+        let query = utf8_percent_encode(form.shown("q"), NON_ALPHANUMERIC);
         return Ok(see(&format!("{}?q={query}&note=saved", path(&id))));
     };
     let problems = visit.problems(error, &["name"])?;
-    let query = form.text("q").trim();
+    let query = form.shown("q").trim();
     Ok(again(&group_page(&visit, &id, query, &form, problems).await?))
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Answer, search::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
+    fields::Fields,
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Visit, Visitor},
@@ -30,6 +31,9 @@ pub(super) fn routes() -> Router {
 
 /// The most boards and search engines to choose from.
 const MOST_CHOICES: usize = 500;
+
+/// The forms of the page, of which one may have a picture.
+static PROFILE: Fields = Fields::with(picture::MOST_BYTES);
 
 #[derive(Template)]
 #[template(path = "profile/profile.html")]
@@ -48,7 +52,7 @@ impl ProfilePage<'_> {
     /// What a field shows: what was typed if its card was refused, otherwise what is stored.
     fn text<'s>(&'s self, section: &str, field: &str, stored: &'s str) -> &'s str {
         if self.section == section {
-            self.sent.text(field)
+            self.sent.shown(field)
         } else {
             stored
         }
@@ -153,7 +157,7 @@ async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: 
 
 async fn save(visit: Visitor, request: Request) -> Answer {
     let id = visit.user()?.id.clone();
-    let form = visit.form(request).await?;
+    let form = visit.form_with(&PROFILE, request).await?;
     let saved = match form.text("section") {
         "person" => save_person(&visit, &id, &form).await,
         "picture" => return picture::save(&visit, &id, &form).await,

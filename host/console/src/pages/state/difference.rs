@@ -1,10 +1,10 @@
 //! The report of `state.apply` for people, as `portico apply` writes it: a line for each record that is created,
 //! changed or removed. Long lists are cut.
 
-use portico_service::report::{Change, Entry, Report, beginning};
+use portico_service::report::{Change, Entry, Report, Warning, beginning};
 use serde_json::Value;
 
-use crate::texts::{Texts, count};
+use crate::texts::{Texts, count, rules::say};
 
 /// How many records each part shows.
 const MOST_RECORDS: usize = 200;
@@ -22,6 +22,16 @@ pub(super) struct Difference {
     pub unchanged: usize,
     /// Records that the document does not name, as text; empty if there are none.
     pub unnamed: String,
+    pub warnings: Vec<Broken>,
+    /// How many warnings are not shown.
+    pub more_warnings: usize,
+}
+
+/// A rule of new records that the document breaks.
+pub(super) struct Broken {
+    pub name: String,
+    pub field: String,
+    pub rule: String,
 }
 
 /// The records that are created (`+`), changed (`~`) or removed (`-`).
@@ -75,11 +85,28 @@ impl Difference {
             sections: sections.collect(),
             unchanged: report.unchanged.len(),
             unnamed: unnamed.collect::<Vec<_>>().join(", "),
+            warnings: report
+                .warnings
+                .iter()
+                .take(MOST_RECORDS)
+                .map(|warning| Broken::of(warning, t))
+                .collect(),
+            more_warnings: report.warnings.len().saturating_sub(MOST_RECORDS),
         }
     }
 
     pub fn removes(&self) -> bool {
         self.sections.iter().any(|section| section.sign == "-")
+    }
+}
+
+impl Broken {
+    fn of(warning: &Warning, t: &Texts) -> Self {
+        Self {
+            name: warning.name.clone(),
+            field: warning.field.to_string(),
+            rule: say(t.language, &warning.message),
+        }
     }
 }
 
@@ -171,6 +198,7 @@ mod tests {
             "removed": [{"kind": "searchEngine", "id": "3", "name": "old"}],
             "unchanged": [{"kind": "app", "id": "4", "name": "x"}],
             "unnamed": {"groups": 1, "users": 7, "apps": 0, "searchEngines": 0, "boards": 0},
+            "warnings": [{"kind": "app", "name": "NAS", "field": "href", "message": "must be a URL"}],
         }));
         let signs: Vec<_> = shown.sections.iter().map(|section| section.sign).collect();
         assert_eq!(signs, ["+", "~", "-"]);
@@ -185,6 +213,11 @@ mod tests {
         assert_eq!(user.changes[3].before, "x".repeat(120) + "…");
         assert_eq!(shown.sections[2].records[0].kind, "search engine");
         assert_eq!(shown.unnamed, "1 group, 7 users");
+        let warning = &shown.warnings[0];
+        assert_eq!(
+            (&*warning.name, &*warning.field, &*warning.rule),
+            ("NAS", "href", "must be a URL")
+        );
         assert!(shown.dry_run && shown.removes() && shown.unchanged == 1);
     }
 

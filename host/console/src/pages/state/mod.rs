@@ -8,7 +8,7 @@ use axum::{
     Router,
     extract::Request,
     http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::IntoResponse,
     routing::get,
 };
 use portico_service::report::Report;
@@ -19,8 +19,9 @@ use super::Answer;
 use crate::{
     Documents,
     api::{ApiError, Issue},
+    fields::DOCUMENT,
     form::{Form, Problems},
-    respond::{again, page},
+    respond::{long_page, page},
     texts::Texts,
     visit::{Visit, Visitor},
 };
@@ -100,75 +101,86 @@ async fn show(visit: Visitor) -> Answer {
 
 async fn send(visit: Visitor, request: Request) -> Answer {
     visit.permitted("admin")?;
-    let form = visit.form(request).await?;
-    let prune = form.is_ticked("prune");
-    let section = form.text("section");
-    let text = match text_of(&visit, &form) {
-        Ok(text) => text,
-        Err(problem) => return Ok(refused(&visit, "", prune, problem)),
+    let form = visit.form_with(&DOCUMENT, request).await?;
+    let (prune, is_edited, dry_run) = (
+        form.is_ticked("prune"),
+        form.text("section") == "edit",
+        form.text("section") != "apply",
+    );
+    let (reader, t) = (visit.console.documents, visit.t);
+    let read = move || match text_of(t, &form) {
+        Err(problem) => (String::new(), Err(problem)),
+        Ok(text) if is_edited => (text, Ok(None)),
+        Ok(text) => {
+            let read = read(&text, reader, t, prune, dry_run);
+            (text, read.map(Some))
+        }
     };
-    if section == "edit" {
-        return Ok(page(&StatePage {
-            v: &visit,
-            document: &text,
-            prune,
-            problems: Problems::default(),
-        }));
-    }
-    let (reader, t, dry_run) = (visit.console.documents, visit.t, section != "apply");
-    let (text, read) = on_thread(move || {
-        let read = read(&text, reader, t, prune, dry_run);
-        (text, read)
-    })
-    .await;
+    let (text, read) = visit.api.compute(read).await?;
     let (input, mut unknown_keys) = match read {
-        Ok(read) => read,
-        Err(problem) => return Ok(refused(&visit, &text, prune, problem)),
+        Ok(Some(read)) => read,
+        Ok(None) => return show_document(&visit, StatusCode::OK, text, prune, Problems::default()).await,
+        Err(problem) => {
+            let mut problems = Problems::default();
+            problems.add("document", problem);
+            return show_document(&visit, StatusCode::UNPROCESSABLE_ENTITY, text, prune, problems).await;
+        }
     };
     match visit.api.mutate_text::<Report>("state.apply", input).await {
         Ok(report) => {
-            let difference = on_thread(move || Difference::of(&report, t)).await;
-            let more_unknown_keys = unknown_keys.len().saturating_sub(MOST_ISSUES);
-            unknown_keys.truncate(MOST_ISSUES);
-            Ok(page(&DifferencePage {
-                v: &visit,
-                document: if dry_run { &text } else { "" },
-                prune,
-                unknown_keys,
-                more_unknown_keys,
-                difference,
-            }))
+            let v = visit.clone();
+            let write = move || {
+                let more_unknown_keys = unknown_keys.len().saturating_sub(MOST_ISSUES);
+                unknown_keys.truncate(MOST_ISSUES);
+                let page = DifferencePage {
+                    v: &v,
+                    document: if dry_run { &text } else { "" },
+                    prune,
+                    unknown_keys,
+                    more_unknown_keys,
+                    difference: Difference::of(&report, t),
+                };
+                page.render()
+            };
+            long_page(&visit, StatusCode::OK, write).await
         }
-        Err(error) if error.is_of_input() => Ok(again(&StatePage {
-            v: &visit,
-            document: &text,
-            prune,
-            problems: broken_rules(&visit, &error),
-        })),
+        Err(error) if error.is_of_input() => {
+            let problems = broken_rules(&visit, &error);
+            show_document(&visit, StatusCode::UNPROCESSABLE_ENTITY, text, prune, problems).await
+        }
         Err(error) => Err(error),
     }
 }
 
-fn refused(visit: &Visit, document: &str, prune: bool, problem: String) -> Response {
-    let mut problems = Problems::default();
-    problems.add("document", problem);
-    again(&StatePage {
-        v: visit,
-        document,
-        prune,
-        problems,
-    })
+/// The form with a document.
+async fn show_document(
+    visit: &Visitor,
+    status: StatusCode,
+    document: String,
+    prune: bool,
+    problems: Problems,
+) -> Answer {
+    let v = visit.clone();
+    let write = move || {
+        let page = StatePage {
+            v: &v,
+            document: &document,
+            prune,
+            problems,
+        };
+        page.render()
+    };
+    long_page(visit, status, write).await
 }
 
 /// The document that was sent: the file if there is one, otherwise the text.
-fn text_of(visit: &Visit, form: &Form) -> Result<String, String> {
-    let t = &visit.t.state;
+fn text_of(t: &Texts, form: &Form) -> Result<String, String> {
     match form.file("file") {
-        Some(file) => String::from_utf8(file.to_vec()).map_err(|_| t.not_text.into()),
+        Some(file) => String::from_utf8(file.to_vec()).map_err(|_| t.state.not_text.into()),
         None => form
             .optional("document")
             .map(str::to_owned)
-            .ok_or_else(|| t.missing.into()),
+            .ok_or_else(|| t.state.missing.into()),
     }
 }
 
@@ -236,7 +248,10 @@ fn place(issue: &Issue) -> String {
 async fn export(visit: Visitor) -> Answer {
     visit.permitted("admin")?;
     let state: Value = visit.api.query("state.export", Value::Null).await?;
-    let text = on_thread(move || serde_json::to_string_pretty(&state)).await;
+    let text = visit
+        .api
+        .compute(move || serde_json::to_string_pretty(&state))
+        .await?;
     let Ok(text) = text else {
         return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error"));
     };
@@ -249,11 +264,4 @@ async fn export(visit: Visitor) -> Answer {
     ];
     let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
     Ok((headers, text + "\n").into_response())
-}
-
-/// Runs what grows with the data on a thread that serves no requests.
-async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }

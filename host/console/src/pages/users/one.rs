@@ -83,14 +83,14 @@ impl UserPage<'_> {
 
     fn name(&self) -> &str {
         match self.section {
-            "person" => self.sent.text("name"),
+            "person" => self.sent.shown("name"),
             _ => &self.account.name,
         }
     }
 
     fn email(&self) -> &str {
         match self.section {
-            "person" => self.sent.text("email"),
+            "person" => self.sent.shown("email"),
             _ => self.account.email.as_deref().unwrap_or_default(),
         }
     }

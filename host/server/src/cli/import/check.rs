@@ -4,7 +4,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context as _;
-use portico_homarr::{Dashboard, Keys, Repair, Report, check_rounds, document, make_names_unique};
+use portico_homarr::{
+    Dashboard, Keys, Kind, Repair, Report, What, check_rounds, document, make_names_unique,
+};
 use portico_model::{
     Provider,
     error::{Code, Error},
@@ -41,7 +43,10 @@ pub async fn check(
         let input = Ok(Some(document(dashboard)));
         let answer = trial.call(apply, &Identity::operator(), REQUEST_ID, input).await;
         match answer {
-            Ok(_) => break,
+            Ok(answer) => {
+                note_warnings(&answer, report)?;
+                break;
+            }
             Err(error) if error.code == Code::BadRequest && !error.issues.is_empty() => {
                 repair.repair(dashboard, &error.issues, report)?;
             }
@@ -51,6 +56,16 @@ pub async fn check(
     take_stored(trial, dashboard).await?;
     learn(trial, &mut keys, dashboard.names()).await?;
     Ok(keys)
+}
+
+/// Notes what was accepted though it breaks a rule of new records.
+fn note_warnings(answer: &str, report: &mut Report) -> anyhow::Result<()> {
+    let applied: portico_service::report::Report = serde_json::from_str(answer)?;
+    for warning in applied.warnings.iter().filter(|warning| warning.kind == "app") {
+        let text = format!("its {} {}", warning.field, warning.message);
+        report.note(Kind::App, &warning.name, What::Kept, text);
+    }
+    Ok(())
 }
 
 /// Gets the keys of names whose keys are not known yet.

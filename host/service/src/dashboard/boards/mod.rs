@@ -6,9 +6,9 @@ mod rights;
 pub(super) mod sharing;
 
 use portico_model::error::{Code, Error};
-use portico_rules::permissions::Permission;
+use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub(super) use self::rights::{Right, board_for, check_apps, check_public};
 use self::rights::{holds, right_by_permission, right_to};
@@ -18,13 +18,13 @@ use super::{
 };
 use crate::{
     procedures::{
-        call::{ById, Call, Created, Output, json},
+        call::{ById, Call, Created, ID, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NULLABLE_TEXT,
+        Bound, Field, NULLABLE_TEXT,
         Shape::{self, Boolean, Bounded, Choice, List, Named, Nothing, Record, Tagged, Text},
-        required,
+        Shaped, join, records, required,
     },
 };
 
@@ -41,28 +41,30 @@ const ITEMS: Shape = List(&Named(
     ]),
 ));
 
-const SUMMARY: [Field; 4] = [
+const SUMMARY: &[Field] = &[
     required("id", Text).about("The board's id."),
     required("name", Text).about("The board's name, unique."),
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
     required("creatorId", NULLABLE_TEXT).about("Who made it; null once they are gone."),
 ];
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    name: String,
-    is_public: bool,
-    items: Vec<BoardItem>,
-}
+records! {
+    struct NewBoard {
+        name: String = required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; unique."),
+        is_public: bool = required("isPublic", Boolean)
+            .about(
+                "Whether everyone may view it, signed in or not. To change it, callers need the permission \
+                 `board-full-all`."
+            ),
+        items: Vec<BoardItem> = required("items", SOME_ITEMS)
+            .about("Its items, in this order; bookmarks of at most as many apps."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update {
-    id: String,
-    name: String,
-    is_public: bool,
-    items: Vec<BoardItem>,
+    struct Update {
+        id: String = required("id", Text).about("Which board: its id."),
+        ..board: NewBoard,
+    }
 }
 
 /// A board that the caller may change.
@@ -81,13 +83,10 @@ struct Rights {
 
 const BOARD: Shape = Named(
     "Board",
-    &Record(&[
-        SUMMARY[0],
-        SUMMARY[1],
-        SUMMARY[2],
-        SUMMARY[3],
-        required("items", ITEMS).about("Its items, in this order."),
-    ]),
+    &Record(join!(
+        SUMMARY,
+        &[required("items", ITEMS).about("Its items, in this order.")],
+    )),
 );
 
 const RIGHT: Field = required("right", Choice(&Right::NAMES)).about(
@@ -96,20 +95,13 @@ const RIGHT: Field = required("right", Choice(&Right::NAMES)).about(
 );
 const CHANGEABLE: Shape = List(&Named(
     "ChangeableBoard",
-    &Record(&[SUMMARY[0], SUMMARY[1], SUMMARY[2], SUMMARY[3], RIGHT]),
+    &Record(join!(SUMMARY, &[RIGHT])),
 ));
 
-const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
+const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(SUMMARY)));
 
-const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
-const IS_PUBLIC: Field =
-    required("isPublic", Boolean).about(
-        "Whether everyone may view it, signed in or not. To change it, callers need the permission `board-full-all`.",
-    );
 /// The items of a board, up to the largest number.
 pub(super) const SOME_ITEMS: Shape = Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32));
-const NEW_ITEMS: Field =
-    required("items", SOME_ITEMS).about("Its items, in this order; bookmarks of at most as many apps.");
 
 pub(super) static ROWS: &[Row] = &[
     query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
@@ -139,12 +131,9 @@ pub(super) static ROWS: &[Row] = &[
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
         .at("GET", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
-    mutation(
-        "board.create",
-        Record(&[NAME, IS_PUBLIC, NEW_ITEMS]),
-        ID,
-        |call| Box::pin(create(call)),
-    )
+    mutation("board.create", NewBoard::SHAPE, ID, |call| {
+        Box::pin(create(call))
+    })
     .needs(Permission::BoardCreate)
     .about(
         "Makes a board and returns its id. `FORBIDDEN`: it is to be public, for a caller without the permission \
@@ -152,17 +141,9 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("POST", "/api/boards")
     .refuses(&[Code::Forbidden, Code::NotFound, Code::Conflict]),
-    mutation(
-        "board.update",
-        Record(&[
-            required("id", Text).about("Which board: its id."),
-            NAME,
-            IS_PUBLIC,
-            NEW_ITEMS,
-        ]),
-        Nothing,
-        |call| Box::pin(update(call)),
-    )
+    mutation("board.update", Update::SHAPE, Nothing, |call| {
+        Box::pin(update(call))
+    })
     .protected()
     .about(
         "Replaces a board with its items, for callers who may change it: who made it, with whom it is shared to change \
@@ -181,9 +162,9 @@ pub(super) static ROWS: &[Row] = &[
         .refuses(&[Code::Forbidden, Code::NotFound]),
 ];
 
-/// Checks the name of a board, and trims it.
+/// Checks the name of a board, and trims it. The caller checks a new one with [`Fields::keeps_direction`].
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
-    fields.label("name", name, 64)
+    fields.label("name", name, bounds::LABEL)
 }
 
 /// Bounds the number of items, and the number of apps in each.
@@ -250,9 +231,10 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
-    let input: Create = call.input()?;
+    let input: NewBoard = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
+    fields.keeps_direction("name", &name, None);
     check_items(&mut fields, &input.items, apps_of);
     fields.check()?;
     check_public(&call, false, input.is_public)?;
@@ -279,24 +261,27 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn update(mut call: Call) -> Result<Output, Error> {
-    let input: Update = call.input()?;
+    let Update { id, board: new } = call.input()?;
     let mut fields = Fields::default();
-    let name = check_name(&mut fields, &input.name);
-    check_items(&mut fields, &input.items, apps_of);
+    let name = check_name(&mut fields, &new.name);
+    check_items(&mut fields, &new.items, apps_of);
     fields.check()?;
 
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
-    let present = board_for(&call, &mut *transaction, &input.id, Right::Change).await?;
-    check_public(&call, present.board.is_public, input.is_public)?;
-    check_apps(&call, &mut *transaction, &input.items, &present.items).await?;
+    let present = board_for(&call, &mut *transaction, &id, Right::Change).await?;
+    let mut fields = Fields::default();
+    fields.keeps_direction("name", &name, Some(&present.board.name));
+    fields.check()?;
+    check_public(&call, present.board.is_public, new.is_public)?;
+    check_apps(&call, &mut *transaction, &new.items, &present.items).await?;
     let board = Board {
         board: BoardSummary {
             name,
-            is_public: input.is_public,
+            is_public: new.is_public,
             ..present.board
         },
-        items: input.items,
+        items: new.items,
     };
     let updated = transaction.update_board(&board, &name_key).await;
     free(

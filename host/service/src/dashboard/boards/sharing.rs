@@ -19,9 +19,9 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, NAMED,
+        Bound, NAMED,
         Shape::{self, Boolean, Bounded, Either, Integer, List, Named, Nothing, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
@@ -62,26 +62,26 @@ const SHAREABLE: Shape = Named(
     ]),
 );
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct GetShares {
-    board_id: String,
-}
+records! {
+    struct GetShares {
+        board_id: String = required("boardId", Text).about("Which board: its id."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct GetShareable {
-    board_id: String,
-    query: String,
-    limit: Option<i32>,
-}
+    struct GetShareable {
+        board_id: String = required("boardId", Text).about("Which board: its id."),
+        query: String = required("query", Text)
+            .about("What the name contains, trimmed; an empty text fits every name."),
+        limit: Option<i32> = optional("limit", Bounded(&Integer, Bound::range(bounds::LIMIT)))
+            .about("How many users and how many groups at most; 10 if absent."),
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Share {
-    board_id: String,
-    users: Vec<ShareWith>,
-    groups: Vec<ShareWith>,
+    struct Share {
+        board_id: String = required("boardId", Text).about("Which board: its id."),
+        users: Vec<ShareWith> = required("users", SHARES)
+            .about("Who may view it from now on: ids of users, or with `mayChange` who may change it, too."),
+        groups: Vec<ShareWith> = required("groups", SHARES)
+            .about("Whose members may do so from now on: groups in the same form."),
+    }
 }
 
 /// Whom to share a board with: an id alone lets them only view it.
@@ -108,10 +108,8 @@ struct Shareable {
     groups: Vec<NamedRecord>,
 }
 
-const WHICH_BOARD: Field = required("boardId", Text).about("Which board: its id.");
-
 pub(in crate::dashboard) static ROWS: &[Row] = &[
-    query("board.getShares", Record(&[WHICH_BOARD]), SHARED_WITH, |call| {
+    query("board.getShares", GetShares::SHAPE, SHARED_WITH, |call| {
         Box::pin(get_shares(call))
     })
     .protected()
@@ -123,12 +121,7 @@ pub(in crate::dashboard) static ROWS: &[Row] = &[
     .refuses(&[Code::Forbidden, Code::NotFound]),
     query(
         "board.getShareable",
-        Record(&[
-            WHICH_BOARD,
-            required("query", Text).about("What the name contains, trimmed; an empty text fits every name."),
-            optional("limit", Bounded(&Integer, Bound::range(bounds::LIMIT)))
-                .about("How many users and how many groups at most; 10 if absent."),
-        ]),
+        GetShareable::SHAPE,
         SHAREABLE,
         |call| Box::pin(get_shareable(call)),
     )
@@ -138,17 +131,9 @@ pub(in crate::dashboard) static ROWS: &[Row] = &[
         "Users and groups with whom a board may be shared, by name. `FORBIDDEN`: the caller may not share it.",
     )
     .refuses(&[Code::Forbidden, Code::NotFound]),
-    mutation(
-        "board.share",
-        Record(&[
-            WHICH_BOARD,
-            required("users", SHARES)
-                .about("Who may view it from now on: ids of users, or with `mayChange` who may change it, too."),
-            required("groups", SHARES).about("Whose members may do so from now on: groups in the same form."),
-        ]),
-        Nothing,
-        |call| Box::pin(share(call)),
-    )
+    mutation("board.share", Share::SHAPE, Nothing, |call| {
+        Box::pin(share(call))
+    })
     .protected()
     .about(
         "Sets with whom a board is shared, for who made it and holders of `board-full-all`. `FORBIDDEN`: another caller; \

@@ -70,7 +70,10 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
         snapshot,
         names: Names::new(snapshot, &keys),
     };
-    let report = Report::new(document.dry_run, &named, &view(&before), &view(&after));
+    let report = Report {
+        warnings: wanted.warnings(),
+        ..Report::new(document.dry_run, &named, &view(&before), &view(&after))
+    };
     if let Some(audited) = &call.audited {
         audited.summarise(report.counts());
     }

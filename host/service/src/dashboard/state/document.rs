@@ -16,7 +16,7 @@ use crate::{
     shape::{
         Bound, Field, NULLABLE_DATE, PROVIDER,
         Shape::{self, Boolean, Bounded, Choice, Either, List, Named, Nullable, Record, Text},
-        optional, required,
+        Shaped, optional, records, required,
     },
 };
 
@@ -75,203 +75,138 @@ const APP_NAME: Shape = Named(
     ),
 );
 
-const GROUP: Shape = Named(
-    "WantedGroup",
-    &Record(&[
-        required("name", LABEL)
+records! {
+    /// See the module. An absent list is not touched, even if `prune` is set.
+    pub(super) struct Document {
+        groups: Option<Vec<Group>> = optional("groups", at_most(&List(&GROUP), MOST_ENTRIES))
+            .about("Groups: found by name."),
+        users: Option<Vec<User>> = optional("users", at_most(&List(&USER), MOST_ENTRIES))
+            .about("Users: found by provider and name."),
+        apps: Option<Vec<App>> = optional("apps", at_most(&List(&APP), MOST_APPS))
+            .about("Apps: found by id, or else by name."),
+        search_engines: Option<Vec<Engine>> = optional("searchEngines", at_most(&List(&ENGINE), MOST_ENTRIES))
+            .about("Search engines: found by name."),
+        boards: Option<Vec<Board>> = optional("boards", at_most(&List(&BOARD), MOST_ENTRIES))
+            .about("Boards: found by name."),
+        #[serde(default)]
+        prune: bool = optional("prune", Boolean)
+            .about("Whether to remove records that a list does not name. An absent list removes nothing."),
+        #[serde(default)]
+        dry_run: bool = optional("dryRun", Boolean)
+            .about("Whether only to report what would change; nothing is written."),
+    }
+
+    pub(super) struct Group {
+        name: String = required("name", LABEL)
             .about("1 to 64 characters on one line, trimmed; no other group in the list has it."),
-        optional("permissions", List(&Choice(&Permission::NAMES)))
+        permissions: Option<Vec<String>> = optional("permissions", List(&Choice(&Permission::NAMES)))
             .about("What its members may do, all of it. Absent: as it was; nothing for a new group."),
-    ]),
-);
-const USER: Shape = Named(
-    "WantedUser",
-    &Record(&[
-        required("name", users::USERNAME).about(
+    }
+
+    pub(super) struct User {
+        name: String = required("name", users::USERNAME).about(
             "3 to 255 characters on one line, trimmed, for a new user without invisible ones; no other user of \
-             this provider in the list has it.",
+             this provider in the list has it."
         ),
-        required("provider", PROVIDER).about("Who vouches for the user."),
-        optional("email", Nullable(&users::EMAIL))
+        provider: Provider = required("provider", PROVIDER).about("Who vouches for the user."),
+        #[serde(default)]
+        email: TextChange = optional("email", Nullable(&users::EMAIL))
             .about("The email; one that differs resets `emailVerified`, unless that is set as well."),
-        optional("emailVerified", NULLABLE_DATE).about("When the email was verified; only with an email."),
-        optional("password", users::PASSWORD).about(
-            "Used only for a user who is created, and only by the provider `credentials`: 8 to 255 characters.",
+        #[serde(default, deserialize_with = "moment_change")]
+        email_verified: Change<Timestamp> = optional("emailVerified", NULLABLE_DATE)
+            .about("When the email was verified; only with an email."),
+        password: Option<String> = optional("password", users::PASSWORD).about(
+            "Used only for a user who is created, and only by the provider `credentials`: 8 to 255 characters."
         ),
-        optional("image", Nullable(&users::IMAGE_OR_URL)).about(
-            "A data URI of an image (PNG, JPEG, GIF, WebP), trimmed; for a user of `oidc` or `ldap` also a URL.",
+        #[serde(default)]
+        image: TextChange = optional("image", Nullable(&users::IMAGE_OR_URL)).about(
+            "A data URI of an image (PNG, JPEG, GIF, WebP), trimmed; for a user of `oidc` or `ldap` also a URL."
         ),
-        optional("groups", List(&Text)).about("The groups that the user is in, all of them, by name."),
-        optional("disabled", Boolean).about("Whether the user is disabled and cannot sign in; not, if new."),
-    ]),
-);
-const APP: Shape = Named(
-    "WantedApp",
-    &Record(&[
-        optional("id", Bounded(&Text, Bound::length(bounds::GIVEN_ID))).about(
+        groups: Option<Vec<String>> = optional("groups", List(&Text))
+            .about("The groups that the user is in, all of them, by name."),
+        disabled: Option<bool> = optional("disabled", Boolean)
+            .about("Whether the user is disabled and cannot sign in; not, if new."),
+    }
+
+    pub(super) struct App {
+        id: Option<String> = optional("id", Bounded(&Text, Bound::length(bounds::GIVEN_ID))).about(
             "Which app, created under this id if it is not there: 1 to 128 characters on one line. Absent: \
-             found by name.",
+             found by name."
         ),
-        required("name", apps::NAME).about("1 to 64 characters on one line, trimmed."),
-        optional("description", apps::DESCRIPTION).about("What the app is: at most 512 characters, trimmed."),
-        optional("iconUrl", apps::ICON_URL).about(
+        name: String = required("name", apps::NAME).about("1 to 64 characters on one line, trimmed."),
+        #[serde(default)]
+        description: TextChange = optional("description", apps::DESCRIPTION)
+            .about("What the app is: at most 512 characters, trimmed."),
+        icon_url: Option<String> = optional("iconUrl", apps::ICON_URL).about(
             "1 to 65,536 characters on one line, trimmed; not `javascript:` or `vbscript:`, and `data:` only \
-                 where it is an image. Absent: as it was; for a new app an icon that fits the name.",
+             where it is an image. Absent: as it was; for a new app an icon that fits the name."
         ),
-        optional("href", apps::HREF)
-            .about("Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed."),
-        optional("pingUrl", apps::PING_URL).about(
-            "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed.",
+        #[serde(default)]
+        href: TextChange = optional("href", apps::HREF)
+            .about(
+                "Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed. One without its \
+                 scheme (`nas:5000`) is taken, and named in `warnings`."
+            ),
+        #[serde(default)]
+        ping_url: TextChange = optional("pingUrl", apps::PING_URL).about(
+            "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed."
         ),
-    ]),
-);
-const SEARCH_ENGINE: Shape = Named(
-    "WantedSearchEngine",
-    &Record(&[
-        required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique in the list."),
-        required("short", search_engines::SHORT).about("1 to 8 characters on one line, trimmed; unique."),
-        required("urlTemplate", search_engines::URL_TEMPLATE)
+    }
+
+    pub(super) struct Engine {
+        name: String = required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; unique in the list."),
+        short: String = required("short", search_engines::SHORT)
+            .about("1 to 8 characters on one line, trimmed; unique."),
+        url_template: String = required("urlTemplate", search_engines::URL_TEMPLATE)
             .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
-        required("iconUrl", search_engines::URL).about(search_engines::ICON_URL_ABOUT),
-        optional("description", search_engines::DESCRIPTION).about("At most 512 characters, trimmed."),
-    ]),
-);
-const BOARD: Shape = Named(
-    "WantedBoard",
-    &Record(&[
-        required("name", LABEL)
+        icon_url: String = required("iconUrl", search_engines::URL).about(search_engines::ICON_URL_ABOUT),
+        #[serde(default)]
+        description: TextChange = optional("description", search_engines::DESCRIPTION)
+            .about("At most 512 characters, trimmed."),
+    }
+
+    pub(super) struct Board {
+        name: String = required("name", LABEL)
             .about("1 to 64 characters on one line, trimmed; no other board in the list has it."),
-        optional("isPublic", Boolean)
+        is_public: Option<bool> = optional("isPublic", Boolean)
             .about("Whether everyone may view it, signed in or not; not, if it is new."),
-        optional("creator", Nullable(&USER_NAME)).about("Who made it."),
-        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS)).about("Its items, in this order."),
-        optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: no one."),
-    ]),
-);
-/// An item of a board, by name.
-pub(super) const ITEM: Shape = Named(
-    "BoardContent",
-    &Record(&[
-        optional("app", APP_NAME).about("Which app. An item has this or `bookmarks`."),
-        optional("bookmarks", at_most(&List(&APP_NAME), boards::MOST_ITEMS))
+        #[serde(default)]
+        creator: Change<UserName> = optional("creator", Nullable(&USER_NAME)).about("Who made it."),
+        items: Option<Vec<Item>> = optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
+            .about("Its items, in this order."),
+        #[serde(default)]
+        shared_with: Change<SharedWith> = optional("sharedWith", Nullable(&SHARED_WITH))
+            .about("Who else may view it; null: no one."),
+    }
+
+    /// Has one of the two.
+    pub(super) struct Item {
+        app: Option<AppName> = optional("app", APP_NAME).about("Which app. An item has this or `bookmarks`."),
+        bookmarks: Option<Vec<AppName>> = optional("bookmarks", at_most(&List(&APP_NAME), boards::MOST_ITEMS))
             .about("Which apps, in this order."),
-    ]),
-);
-const SHARED_WITH: Shape = Named(
-    "WantedShares",
-    &Record(&[
-        optional("users", at_most(&List(&SHARED_USER), boards::MOST_ITEMS))
+    }
+
+    /// An absent list stays as it was.
+    #[derive(Default)]
+    pub(super) struct SharedWith {
+        users: Option<Vec<ShareWith>> = optional("users", at_most(&List(&SHARED_USER), boards::MOST_ITEMS))
             .about("Which users. Absent: as it was."),
-        optional("groups", at_most(&List(&SHARED_GROUP), boards::MOST_ITEMS))
+        groups: Option<Vec<ShareWith>> = optional("groups", at_most(&List(&SHARED_GROUP), boards::MOST_ITEMS))
             .about("Whose members: groups by name. Absent: as it was."),
-    ]),
-);
+    }
+}
 
 /// The input of `state.apply`.
-pub(crate) const DOCUMENT: Shape = Named(
-    "Document",
-    &Record(&[
-        optional("groups", at_most(&List(&GROUP), MOST_ENTRIES)).about("Groups: found by name."),
-        optional("users", at_most(&List(&USER), MOST_ENTRIES)).about("Users: found by provider and name."),
-        optional("apps", at_most(&List(&APP), MOST_APPS)).about("Apps: found by id, or else by name."),
-        optional("searchEngines", at_most(&List(&SEARCH_ENGINE), MOST_ENTRIES))
-            .about("Search engines: found by name."),
-        optional("boards", at_most(&List(&BOARD), MOST_ENTRIES)).about("Boards: found by name."),
-        optional("prune", Boolean)
-            .about("Whether to remove records that a list does not name. An absent list removes nothing."),
-        optional("dryRun", Boolean).about("Whether only to report what would change; nothing is written."),
-    ]),
-);
-
-/// See the module. An absent list is not touched, even if `prune` is set.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Document {
-    pub groups: Option<Vec<Group>>,
-    pub users: Option<Vec<User>>,
-    pub apps: Option<Vec<App>>,
-    pub search_engines: Option<Vec<Engine>>,
-    pub boards: Option<Vec<Board>>,
-    /// Whether the records that a list does not name are removed.
-    #[serde(default)]
-    pub prune: bool,
-    /// Whether everything is rolled back at the end.
-    #[serde(default)]
-    pub dry_run: bool,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Group {
-    pub name: String,
-    pub permissions: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct User {
-    pub name: String,
-    pub provider: Provider,
-    #[serde(default)]
-    pub email: TextChange,
-    #[serde(default, deserialize_with = "moment_change")]
-    pub email_verified: Change<Timestamp>,
-    pub password: Option<String>,
-    #[serde(default)]
-    pub image: TextChange,
-    pub groups: Option<Vec<String>>,
-    pub disabled: Option<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct App {
-    pub id: Option<String>,
-    pub name: String,
-    pub icon_url: Option<String>,
-    #[serde(default)]
-    pub description: TextChange,
-    #[serde(default)]
-    pub href: TextChange,
-    #[serde(default)]
-    pub ping_url: TextChange,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Engine {
-    pub name: String,
-    pub short: String,
-    pub url_template: String,
-    pub icon_url: String,
-    #[serde(default)]
-    pub description: TextChange,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Board {
-    pub name: String,
-    pub is_public: Option<bool>,
-    #[serde(default)]
-    pub creator: Change<UserName>,
-    pub items: Option<Vec<Item>>,
-    #[serde(default)]
-    pub shared_with: Change<SharedWith>,
-}
-
-/// Has one of the two.
-#[derive(Deserialize)]
-pub(super) struct Item {
-    pub app: Option<AppName>,
-    pub bookmarks: Option<Vec<AppName>>,
-}
-
-/// An absent list stays as it was.
-#[derive(Deserialize, Default)]
-pub(super) struct SharedWith {
-    pub users: Option<Vec<ShareWith>>,
-    pub groups: Option<Vec<ShareWith>>,
-}
+pub(crate) const DOCUMENT: Shape = Named("Document", &Document::SHAPE);
+const GROUP: Shape = Named("WantedGroup", &Group::SHAPE);
+const USER: Shape = Named("WantedUser", &User::SHAPE);
+const APP: Shape = Named("WantedApp", &App::SHAPE);
+const ENGINE: Shape = Named("WantedSearchEngine", &Engine::SHAPE);
+const BOARD: Shape = Named("WantedBoard", &Board::SHAPE);
+/// An item of a board, by name.
+pub(super) const ITEM: Shape = Named("BoardContent", &Item::SHAPE);
+const SHARED_WITH: Shape = Named("WantedShares", &SharedWith::SHAPE);
 
 /// A user or a group with whom a board is shared. A name alone lets them only view it.
 #[derive(Deserialize)]

@@ -12,6 +12,7 @@ mod apply;
 mod component;
 mod document;
 mod export;
+mod new_values;
 mod plan;
 mod report;
 mod snapshot;

@@ -12,11 +12,11 @@ use portico_model::{
     Provider,
     error::Error,
 };
-use portico_rules::icons;
 
 use super::{
     super::validate::Fields,
     document::{AppName, Board, Change, Document, ShareWith, UserName, entries},
+    new_values::{self, check_directions},
     snapshot::{Keys, Snapshot},
 };
 use crate::shape::quote;
@@ -108,7 +108,13 @@ impl Plan {
                 .iter()
                 .map(|(board, _)| (keys.of(&board.board.name), &board.board.id)),
         );
-        check_icons(&mut fields, document, snapshot, &search_engines);
+        check_directions(
+            &mut fields,
+            document,
+            snapshot,
+            [&groups, &search_engines, &boards],
+        );
+        new_values::check_icons(&mut fields, document, snapshot, &search_engines);
         let apps = match_apps(&mut fields, document, snapshot, keys);
         check_shorts(&mut fields, document, keys);
 
@@ -196,20 +202,6 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
         });
     }
     matched
-}
-
-/// Refuses icons that no new search engine may have. An existing search engine may keep such an icon, because it may be
-/// older than the rule.
-fn check_icons(fields: &mut Fields, document: &Document, snapshot: &Snapshot, matches: &Matches) {
-    let present = snapshot.search_engines.iter();
-    let present: HashMap<&Id, &String> = present.map(|engine| (&engine.id, &engine.icon_url)).collect();
-    for (index, engine) in entries(&document.search_engines).iter().enumerate() {
-        let stays = matches[index].as_ref().and_then(|id| present.get(id)) == Some(&&engine.icon_url);
-        if let Some(problem) = icons::problem(&engine.icon_url).filter(|_| !stays) {
-            fields.enter("searchEngines", index);
-            fields.refuse("iconUrl", problem.into());
-        }
-    }
 }
 
 fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {

@@ -15,24 +15,30 @@ use crate::report::{Change, Entry, Report};
 use crate::shape::{
     Field, PROVIDER,
     Shape::{self, Anything, Boolean, Choice, Integer, List, Nullable, Record, Text},
-    optional, required,
+    join, optional, required,
 };
 
-const ENTRY: [Field; 4] = [
+const ENTRY: &[Field] = &[
     required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("The kind of record."),
     required("id", Nullable(&Text)).about("The record's id; null for a record that a dry run would create."),
     required("name", Text).about("The record's name."),
     optional("provider", PROVIDER).about("The user's identity provider."),
 ];
-const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(&ENTRY)));
+const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(ENTRY)));
 const CHANGED: Shape = List(&Shape::Named(
     "ChangedEntry",
+    &Record(join!(
+        ENTRY,
+        &[required("changes", List(&CHANGE)).about("Every field that differs.")],
+    )),
+));
+const WARNINGS: Shape = List(&Shape::Named(
+    "StateWarning",
     &Record(&[
         ENTRY[0],
-        ENTRY[1],
-        ENTRY[2],
-        ENTRY[3],
-        required("changes", List(&CHANGE)).about("Every field that differs."),
+        required("name", Text).about("The record's name."),
+        required("field", Text).about("Which field."),
+        required("message", Text).about("The rule that new records must keep."),
     ]),
 ));
 const CHANGE: Shape = Shape::Named(
@@ -66,6 +72,9 @@ pub(super) const REPORT: Shape = Shape::Named(
         required("removed", ENTRIES).about("Records that were removed."),
         required("unchanged", ENTRIES).about("Records that the document names and that already matched it."),
         required("unnamed", UNNAMED).about("How many records the document does not name and did not change."),
+        optional("warnings", WARNINGS).about(
+            "Fields that were taken from the document though they break a rule: links without their scheme.",
+        ),
     ]),
 );
 

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use portico_model::error::{Code, Error};
+use portico_model::{
+    TextChange,
+    error::{Code, Error},
+};
+use portico_rules::links;
 use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 
 use super::{
@@ -10,6 +14,7 @@ use super::{
     document::{Change, Document},
     plan::Plan,
 };
+use crate::report::Warning;
 
 /// The most passwords that one document may have hashed: each takes tens of milliseconds.
 const MOST_PASSWORDS: usize = 200;
@@ -54,6 +59,23 @@ impl Wanted {
             hashes: HashMap::new(),
             icons: HashMap::new(),
         }
+    }
+
+    /// Links that lead nowhere. A document may be older than the rule, so it is applied, and says so.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let apps = self.apps.iter();
+        let warnings = apps.filter_map(|app| {
+            let TextChange::Set(href) = &app.href else {
+                return None;
+            };
+            Some(Warning {
+                kind: "app".into(),
+                name: app.name.trim().into(),
+                field: "href".into(),
+                message: links::problem(href)?,
+            })
+        });
+        warnings.collect()
     }
 
     /// Hashes the passwords of new users and looks up the icons of new apps, outside of transactions.

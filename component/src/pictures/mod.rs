@@ -1,0 +1,129 @@
+//! Pictures without what they say about where, when and by whom they were made.
+//!
+//! Their bytes come from anyone. Each format is read once, from front to back. A part that claims to be longer than
+//! what is left ends there, and from where a picture cannot be read it is kept as it is: so a damaged picture stays
+//! what it was. What follows the end of a picture is no part of it, and goes.
+//!
+//! Only the kinds of parts that decoders need are kept, because there is no list of all that hold metadata.
+
+mod exif;
+mod gif;
+mod jpeg;
+mod png;
+mod webp;
+
+use alloc::vec::Vec;
+
+use portico_rules::bounds;
+
+/// The formats of profile pictures.
+#[derive(Clone, Copy)]
+pub enum Format {
+    Png,
+    Jpeg,
+    Gif,
+    Webp,
+}
+
+impl Format {
+    /// The format with this MIME type, in any case.
+    pub fn of(mime: &str) -> Option<Self> {
+        let formats = [
+            ("image/png", Self::Png),
+            ("image/jpeg", Self::Jpeg),
+            ("image/gif", Self::Gif),
+            ("image/webp", Self::Webp),
+        ];
+        let found = formats
+            .into_iter()
+            .find(|(name, _)| mime.eq_ignore_ascii_case(name));
+        found.map(|(_, format)| format)
+    }
+
+    /// Whether a file begins as this format does.
+    pub fn begins(self, file: &[u8]) -> bool {
+        match self {
+            Self::Png => file.starts_with(png::SIGNATURE),
+            Self::Jpeg => file.starts_with(b"\xff\xd8\xff"),
+            Self::Gif => file.starts_with(b"GIF87a") || file.starts_with(b"GIF89a"),
+            Self::Webp => file.starts_with(b"RIFF") && file.get(8..12) == Some(b"WEBP"),
+        }
+    }
+
+    /// Reads a file that begins as this format does.
+    pub fn read(self, file: &[u8]) -> Kept {
+        let mut kept = match self {
+            Self::Png => png::read(file),
+            Self::Jpeg => jpeg::read(file),
+            Self::Gif => gif::read(file),
+            Self::Webp => webp::read(file),
+        };
+        if !self.begins(&kept.file) {
+            // There was no picture besides the metadata.
+            kept.file = file.to_vec();
+        }
+        kept
+    }
+}
+
+/// What is kept of a picture.
+pub struct Kept {
+    /// The picture without metadata; never longer than it was.
+    pub file: Vec<u8>,
+    /// Width and height, if they can be read and are more than a picture may have.
+    pub too_large: Option<(u32, u32)>,
+}
+
+impl Kept {
+    /// Begins with these bytes of a file.
+    fn begin(file: &[u8], header: usize) -> Self {
+        let mut kept = Self {
+            file: Vec::with_capacity(file.len()),
+            too_large: None,
+        };
+        kept.push(&file[..header.min(file.len())]);
+        kept
+    }
+
+    fn push(&mut self, part: &[u8]) {
+        self.file.extend_from_slice(part);
+    }
+
+    /// Notes the size of the picture, or of a frame in it.
+    fn note_size(&mut self, width: u32, height: u32) {
+        let pixels = u64::from(width) * u64::from(height);
+        if width.max(height) > bounds::IMAGE_SIDE || pixels > bounds::IMAGE_PIXELS {
+            self.too_large.get_or_insert((width, height));
+        }
+    }
+}
+
+/// The part of a file from here, as long as it claims to be or as the file is.
+fn part(file: &[u8], begin: usize, length: usize) -> &[u8] {
+    let begin = begin.min(file.len());
+    let end = begin.saturating_add(length).min(file.len());
+    &file[begin..end]
+}
+
+fn u16_be(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u16::from_be_bytes(*bytes))
+}
+
+fn u16_le(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u16::from_le_bytes(*bytes))
+}
+
+fn u32_be(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_be_bytes(*bytes))
+}
+
+fn u32_le(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Pictures of each format, with room for metadata in every place where cameras and programs write it.
+
+use super::*;
+
+pub const SECRET: &[u8] = b"Lviv 49.8397 24.0297";
+
+/// EXIF of a camera: orientation 6, a place, and a directory of its own for GPS.
+pub fn exif(little: bool) -> Vec<u8> {
+    let short = |number: u16| {
+        if little {
+            number.to_le_bytes()
+        } else {
+            number.to_be_bytes()
+        }
+    };
+    let long = |number: u32| {
+        if little {
+            number.to_le_bytes()
+        } else {
+            number.to_be_bytes()
+        }
+    };
+    let mut exif = if little {
+        b"II*\0".to_vec()
+    } else {
+        b"MM\0*".to_vec()
+    };
+    exif.extend(long(8));
+    exif.extend(short(3));
+    for (tag, kind, count, value) in [
+        (0x010e, 2, SECRET.len() as u32, long(50)),
+        (
+            ORIENTATION_TAG,
+            3,
+            1,
+            [short(6), [0, 0]].concat().try_into().unwrap(),
+        ),
+        (0x8825, 4, 1, long(50)),
+    ] {
+        exif.extend(short(tag));
+        exif.extend(short(kind));
+        exif.extend(long(count));
+        exif.extend(value);
+    }
+    exif.extend(long(0));
+    exif.extend(SECRET);
+    exif
+}
+
+pub const ORIENTATION_TAG: u16 = 0x0112;
+
+/// EXIF with the orientation 6 and nothing else.
+pub const ALONE: &[u8] = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+
+pub fn segment(marker: u8, content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u16 + 2).to_be_bytes();
+    [&[0xff, marker][..], &length, content].concat()
+}
+
+/// A JPEG of 4 by 2 with two scans; `extra` comes after JFIF's segment, between the scans and after the end.
+pub fn jpeg(extra: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
+    let jfif = segment(0xe0, b"JFIF\0\x01\x02\0\0\x01\0\x01\0\0");
+    let icc = segment(0xe2, b"ICC_PROFILE\0\x01\x01profile");
+    let adobe = segment(0xee, b"Adobe\0d\0\0\0\0\x01");
+    let tables = segment(0xdb, &[1; 65]);
+    let frame = segment(0xc2, &[8, 0, 2, 0, 4, 1, 1, 0x11, 0]);
+    let scan = [
+        segment(0xda, &[1, 1, 0, 0, 63, 0]),
+        b"\x12\xff\0\xff\xd0\x34\xff\0".to_vec(),
+    ]
+    .concat();
+    let extra = extra.concat();
+    let parts = [
+        &b"\xff\xd8"[..],
+        &jfif,
+        &extra,
+        &icc,
+        &adobe,
+        &tables,
+        &frame,
+        &scan,
+        &extra,
+        &scan,
+        b"\xff\xff\xd9",
+        after,
+    ];
+    parts.concat()
+}
+
+pub fn with_exif(exif: &[u8]) -> Vec<u8> {
+    segment(0xe1, &[b"Exif\0\0", exif].concat())
+}
+
+pub fn chunk(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let named = [kind, content].concat();
+    let length = (content.len() as u32).to_be_bytes();
+    // The checksum is right only where it matters: the chunk of an orientation.
+    let checksum: [u8; 4] = if content == ALONE {
+        [0xd6, 0x67, 0x4b, 0x69]
+    } else {
+        [9; 4]
+    };
+    [&length[..], &named, &checksum].concat()
+}
+
+pub fn png(extra: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
+    let head = chunk(b"IHDR", b"\0\0\0\x04\0\0\0\x02\x08\x06\0\0\0");
+    let colours = [
+        chunk(b"iCCP", b"profile"),
+        chunk(b"pHYs", &[0; 9]),
+        chunk(b"tRNS", &[0]),
+    ]
+    .concat();
+    let (pixels, end) = (chunk(b"IDAT", b"pixels"), chunk(b"IEND", b""));
+    let extra = extra.concat();
+    [
+        png::SIGNATURE,
+        &head,
+        &colours,
+        &extra,
+        &pixels,
+        &pixels,
+        &extra,
+        &end,
+        after,
+    ]
+    .concat()
+}
+
+pub fn blocks(content: &[u8]) -> Vec<u8> {
+    let mut blocks = Vec::new();
+    for block in content.chunks(255) {
+        blocks.push(block.len() as u8);
+        blocks.extend(block);
+    }
+    blocks.push(0);
+    blocks
+}
+
+pub fn gif(extra: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
+    let looping = [b"!\xff\x0bNETSCAPE2.0".to_vec(), blocks(b"\x01\0\0")].concat();
+    let timing = [b"!\xf9".to_vec(), blocks(&[4, 10, 0, 0])].concat();
+    let frame = [
+        b",\0\0\0\0\x04\0\x02\0\x80\0\0\0\xff\xff\xff\x02".to_vec(),
+        blocks(&[b','; 300]),
+    ]
+    .concat();
+    let extra = extra.concat();
+    let parts = [
+        &b"GIF89a\x04\0\x02\0\x80\0\0\0\0\0\xff\xff\xff"[..],
+        &looping,
+        &extra,
+        &timing,
+        &frame,
+        &extra,
+        &timing,
+        &frame,
+        b";",
+        after,
+    ];
+    parts.concat()
+}
+
+pub fn riff_chunk(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u32).to_le_bytes();
+    [kind, &length[..], content, &[0][..content.len() & 1]].concat()
+}
+
+/// A WebP of 4 by 2 with these flags.
+pub fn webp(flags: u8, extra: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
+    let head = riff_chunk(b"VP8X", &[flags, 0, 0, 0, 3, 0, 0, 1, 0, 0]);
+    let colours = riff_chunk(b"ICCP", b"odd");
+    let pixels = riff_chunk(b"VP8 ", b"\x10\0\0\x9d\x01\x2a\x04\0\x02\0...");
+    let chunks = [head, colours, pixels, extra.concat()].concat();
+    let size = (chunks.len() as u32 + 4).to_le_bytes();
+    [&b"RIFF"[..], &size, b"WEBP", &chunks, after].concat()
+}

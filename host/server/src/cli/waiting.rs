@@ -1,0 +1,52 @@
+//! A host whose database is away when it starts: it is alive, not ready, and tries again.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    time::Duration,
+};
+
+use portico_http::{self as http, HttpLimits};
+use portico_server::data_dir::DataDir;
+use tokio::time::sleep;
+use tracing::{info, warn};
+
+use super::{database::Database, listen::listen, settings::Settings};
+
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Opens the database as soon as it is there. If it has to wait for that, it listens on this address meanwhile, and
+/// leaves the listener for the service.
+pub async fn open_when_there(
+    settings: &Settings,
+    data: &DataDir,
+    address: SocketAddr,
+    listener: &mut Option<TcpListener>,
+) -> anyhow::Result<Database> {
+    let away = match Database::open(settings, data).await {
+        Err(error) if Database::is_away(&error) => error,
+        opened => return opened,
+    };
+    let shared = listener.insert(listen(address).await?).try_clone()?;
+    let address = shared.local_addr()?;
+    warn!("not ready, on http://{address}: waiting for the database: {away:#}");
+    let mut opened = None;
+    let retry = async {
+        opened = loop {
+            sleep(INTERVAL).await;
+            match Database::open(settings, data).await {
+                Err(error) if Database::is_away(&error) => {}
+                opened => break Some(opened),
+            }
+        };
+    };
+    let limits = HttpLimits {
+        stop_time: INTERVAL,
+        ..HttpLimits::default()
+    };
+    let shared = tokio::net::TcpListener::from_std(shared)?;
+    http::serve(shared, http::waiting_router(&limits), &limits, retry).await;
+    if matches!(opened, Some(Ok(_))) {
+        info!("the database is there");
+    }
+    opened.unwrap_or(Err(away))
+}
