@@ -140,6 +140,33 @@ impl Store {
             .unwrap()
     }
 
+    /// Another store of the same driver, where callers see only the apps on boards that they may view.
+    pub async fn another_by_board(&self) -> Self {
+        if self.postgresql.is_some() {
+            let server = Postgresql::shared();
+            let storage = PostgresStorage::open(&server.create_database("home")).await;
+            return Self {
+                storage: Arc::new(storage.unwrap().with_apps_by_board(true)),
+                directory: None,
+                postgresql: Some(server),
+            };
+        }
+        if self.directory.is_none() {
+            return Self {
+                storage: Arc::new(MemoryStorage::new().with_apps_by_board()),
+                directory: None,
+                postgresql: None,
+            };
+        }
+        let directory = TempDir::new().unwrap();
+        let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+        Self {
+            storage: Arc::new(storage.with_apps_by_board(true)),
+            directory: Some(directory),
+            postgresql: None,
+        }
+    }
+
     /// From now on the names of apps and users have their length, but reading one fails. (The driver in memory has
     /// nothing to read.)
     pub fn make_names_unreadable(&self) {

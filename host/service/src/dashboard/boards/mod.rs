@@ -93,10 +93,7 @@ const RIGHT: Field = required("right", Choice(&Right::NAMES)).about(
     "What the caller may do with it, each including those before: `view` it; `change` its name and items; `full`: \
      share and delete it.",
 );
-const CHANGEABLE: Shape = List(&Named(
-    "ChangeableBoard",
-    &Record(join!(SUMMARY, &[RIGHT])),
-));
+const CHANGEABLE: Shape = List(&Named("ChangeableBoard", &Record(join!(SUMMARY, &[RIGHT]))));
 
 const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(SUMMARY)));
 

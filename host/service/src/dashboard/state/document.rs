@@ -381,7 +381,7 @@ impl Board {
         let shared = shared
             .into_iter()
             .flat_map(|shared| [&shared.users, &shared.groups])
-            .flat_map(|with| entries(with))
+            .flat_map(entries)
             .map(ShareWith::name);
         let items = entries(&self.items).iter();
         let apps = items.flat_map(|item| item.app.iter().chain(entries(&item.bookmarks)));
