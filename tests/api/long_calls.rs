@@ -110,7 +110,10 @@ fn what_grows_with_the_data_runs_on_the_second_runtime() {
         .mutate("app.createMany", &json!([{"name": "Another"}]))
         .assert_status(200);
     let names = storage.noted();
-    assert!(names.iter().all(|name| name == SECOND), "app.createMany: {names:?}");
+    assert!(
+        names.iter().all(|name| name == SECOND),
+        "app.createMany: {names:?}"
+    );
     for (procedure, input) in [
         ("app.byId", json!({"id": id})),
         ("user.getById", json!({"userId": admin.user_id})),
