@@ -6,8 +6,10 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::bindings::storage::{self, Access, Error as StorageError, Slice, Transaction};
-use crate::bindings::types::Error;
+use crate::bindings::storage::{
+    self, Access, Account, AccountKey, Error as StorageError, Slice, Transaction, Viewer,
+};
+use crate::bindings::types::{App, Error, User};
 use crate::{environment, error};
 
 /// How often a transaction is tried again.
@@ -70,6 +72,23 @@ pub fn write<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure>
         Transaction::commit(transaction)?;
         Ok(answer)
     }))
+}
+
+/// The user with exactly this id. Storage that keeps ids as UUIDs takes other spellings of one for the same id; we compare
+/// ids as texts, for example to find out whose own user this is.
+pub fn get_user(transaction: &Transaction, id: &str) -> Result<Option<User>, StorageError> {
+    Ok(transaction.get_user(id)?.filter(|user| user.id == id))
+}
+
+/// The account with exactly this id.
+pub fn get_account(transaction: &Transaction, id: &str) -> Result<Option<Account>, StorageError> {
+    let account = transaction.get_account(&AccountKey::Id(id.into()))?;
+    Ok(account.filter(|account| account.id == id))
+}
+
+/// The app with exactly this id, if this viewer sees it.
+pub fn get_app(transaction: &Transaction, id: &str, viewer: &Viewer) -> Result<Option<App>, StorageError> {
+    Ok(transaction.get_app(id, viewer)?.filter(|app| app.id == id))
 }
 
 /// Adds what a caller can do about an answer that would be too large.

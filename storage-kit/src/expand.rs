@@ -1,4 +1,4 @@
-//! Expands the placeholders of a case: `{}`, `{n}`, `{#label}`, and members that begin with `$`.
+//! Expands the placeholders of a case: `{}`, `{n}`, `{#label}`, `{#label spelling}`, and members that begin with `$`.
 
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,10 @@ impl Expansion<'_> {
         let mut expanded = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let (label, rest) = part.split_once('}').expect("a `}` after `{#`, in a case");
-            expanded += &uuid(self.marker, label);
+            expanded += &match label.split_once(' ') {
+                Some((label, spelling)) => respelt(&uuid(self.marker, label), spelling),
+                None => uuid(self.marker, label),
+            };
             expanded += rest;
         }
         expanded
@@ -90,6 +93,16 @@ fn uuid(marker: &str, label: &str) -> String {
         &label[3..6],
         &label[6..]
     )
+}
+
+/// Another spelling of a UUID, which PostgreSQL takes for the same one.
+fn respelt(uuid: &str, spelling: &str) -> String {
+    match spelling {
+        "capitals" => uuid.to_uppercase(),
+        "braces" => format!("{{{uuid}}}"),
+        "unhyphenated" => uuid.replace('-', ""),
+        other => panic!("{other} is not a spelling of a UUID, in a case"),
+    }
 }
 
 /// A record of the contract, with defaults for the members that are not given.

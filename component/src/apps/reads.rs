@@ -11,7 +11,7 @@ use crate::bindings::storage::{AppFilter, Slice};
 use crate::bindings::types::{App, AppPage, Caller, Error, Id};
 use crate::names;
 use crate::procedures::{Procedure, authorise};
-use crate::transaction::{self, too_large};
+use crate::transaction::{self, get_app, too_large};
 use crate::validate::{self, field, number, text};
 
 /// The way out of a list that would be too large.
@@ -86,8 +86,7 @@ pub fn by_id(caller: &Caller, id: &str) -> Result<App, Error> {
     }
     let viewer = viewer(caller);
     transaction::lookup(&caller.context, |transaction| {
-        let app = transaction.get_app(id, &viewer)?;
-        app.ok_or_else(|| app_not_found().into())
+        get_app(transaction, id, &viewer)?.ok_or_else(|| app_not_found().into())
     })
 }
 

@@ -8,9 +8,10 @@ use portico_rules::bounds;
 use super::app::{AppEdit, app_not_found, check_new, icons_for, stored};
 use crate::bindings::storage::{StoredApp, Viewer};
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error};
+use crate::environment;
 use crate::procedures::{Procedure, authorise};
+use crate::transaction::{self, get_app};
 use crate::validate::{self, Issues, icon, number, text};
-use crate::{environment, transaction};
 
 /// `app.create`
 pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
@@ -86,8 +87,7 @@ pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
     }
 
     transaction::write(&caller.context, |transaction| {
-        let app = transaction.get_app(&change.id, &Viewer::Everything)?;
-        let app = app.ok_or_else(app_not_found)?;
+        let app = get_app(transaction, &change.id, &Viewer::Everything)?.ok_or_else(app_not_found)?;
         let mut issues = Issues::default();
         edit.check_new(&mut issues, Some(&app));
         edit.check_new_link(&mut issues, &app);

@@ -3,12 +3,12 @@
 use alloc::string::String;
 
 use super::user::{require_credentials, require_storable, user_not_found};
-use crate::bindings::storage::{Account, AccountKey, Transaction};
+use crate::bindings::storage::{Account, Transaction};
 use crate::bindings::types::{Caller, Error, PasswordChange};
 use crate::error;
 use crate::password::{self, Fit};
 use crate::procedures::{Procedure, authorise};
-use crate::transaction::{self, Failure};
+use crate::transaction::{self, Failure, get_account};
 use crate::validate::{self, Issues};
 
 /// `user.changePassword`
@@ -54,8 +54,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
 }
 
 fn account(transaction: &Transaction, user_id: &str) -> Result<Account, Failure> {
-    let account = transaction.get_account(&AccountKey::Id(user_id.into()))?;
-    let account = account.ok_or_else(user_not_found)?;
+    let account = get_account(transaction, user_id)?.ok_or_else(user_not_found)?;
     require_credentials(account.provider)?;
     Ok(account)
 }

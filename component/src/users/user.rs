@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use crate::bindings::storage::{AccountKey, Constraint, Error as StorageError, ProviderName, Transaction};
 use crate::bindings::types::{ColorScheme, Error, Id, Provider, User};
-use crate::transaction::{self, Failure};
+use crate::transaction::{self, Failure, get_user};
 use crate::validate::text;
 use crate::{error, names};
 
@@ -65,7 +65,7 @@ pub fn require_found(found: bool) -> Result<(), Error> {
 
 /// Refuses a user who does not exist.
 pub fn require_user(transaction: &Transaction, id: &str) -> Result<User, Failure> {
-    transaction.get_user(id)?.ok_or_else(|| user_not_found().into())
+    get_user(transaction, id)?.ok_or_else(|| user_not_found().into())
 }
 
 /// Refuses a user of an external provider.
