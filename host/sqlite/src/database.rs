@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, OpenFlags};
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 
+use super::backup::backup;
 use super::connection::connect;
 use super::files::{create_empty, put_in_place, with_suffix};
 use super::health::{self, explain, explain_any};
@@ -37,6 +38,22 @@ pub(super) fn open_file(path: &Path) -> anyhow::Result<Connection> {
     );
     migrations::run(&mut connection).map_err(explain_any)?;
     Ok(connection)
+}
+
+/// Copies a database whose tables this version changes, next to it: the copy is the way back.
+pub(super) fn back_up_before_migrating(path: &Path) -> anyhow::Result<()> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(explain)?;
+    if !migrations::are_missing(&connection).map_err(explain_any)? {
+        return Ok(());
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let copy = path.with_file_name(format!("{stem}-before-version-{}.db", migrations::NEWEST));
+    info!(
+        "copying the database to {} before its tables change",
+        copy.display()
+    );
+    backup(path, &copy, true, &mut |_| true).context("no copy from before the upgrade")?;
+    Ok(())
 }
 
 /// Reads every page of the file and fails if it is damaged. The pages do not stay in memory.

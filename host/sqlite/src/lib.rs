@@ -54,7 +54,7 @@ use portico_storage::{
 pub use backup::{Contents, Step, backup, belongs_to};
 pub use restore::{Restored, restore};
 
-use database::{create, open_file, verify};
+use database::{back_up_before_migrating, create, open_file, verify};
 use health::Health;
 use interrupts::StatementLimits;
 use pool::Pool;
@@ -93,6 +93,7 @@ impl SqliteStorage {
         }
         // SQLite would take an empty file for a new database, and anyone could create the first user.
         ensure!(fs::metadata(&path)?.len() > 0, health::EMPTY);
+        back_up_before_migrating(&path)?;
         let connection = open_file(&path)?;
         let health = Arc::new(Health::new(path));
         let readers = Arc::new(Readers::new(health.clone(), scans));

@@ -52,6 +52,12 @@ fn run_missing(connection: &mut Connection, migrations: &[&str]) -> anyhow::Resu
     migrate(connection, migrations, done)
 }
 
+/// Whether the tables of a database of ours are of an earlier version.
+pub(super) fn are_missing(connection: &Connection) -> anyhow::Result<bool> {
+    let is_ours = number(connection, "PRAGMA application_id")? == APPLICATION_ID;
+    Ok(is_ours && (1..NEWEST).contains(&version(connection)?))
+}
+
 /// The version of a database; 0 if it is empty. Refuses one that this binary cannot use.
 pub(super) fn version(connection: &Connection) -> anyhow::Result<usize> {
     let version = number(connection, "PRAGMA user_version")?;

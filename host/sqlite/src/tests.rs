@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use super::batch::Deferred;
 use super::database::open_file;
+use super::migrations;
 use super::statements::{self, run};
 use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
@@ -421,4 +422,24 @@ async fn the_connection_is_set_up_for_durability() {
         assert_eq!(number("trusted_schema"), 0);
         assert_eq!(number("busy_timeout"), 2000);
     }
+}
+
+#[test]
+fn before_its_tables_change_a_database_is_copied_next_to_it() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    let old = migrations::build(migrations::FIRST).unwrap();
+    let app = "INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg')";
+    old.execute_batch(app).unwrap();
+    old.execute("VACUUM INTO ?1", [path.to_str().unwrap()]).unwrap();
+
+    let copy = format!("portico-before-version-{}.db", migrations::NEWEST);
+    let copy = directory.path().join(copy);
+    drop(SqliteStorage::open(&path).unwrap());
+    let number = |sql: &str| migrations::number(&Connection::open(&copy).unwrap(), sql).unwrap();
+    assert_eq!(number("PRAGMA user_version"), migrations::FIRST as i64);
+    assert_eq!(number("SELECT count(*) FROM app"), 1);
+    std::fs::remove_file(&copy).unwrap();
+    drop(SqliteStorage::open(&path).unwrap());
+    assert!(!copy.exists(), "there is nothing to upgrade");
 }
