@@ -10,7 +10,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # With --workspace, `make test` after it compiles no dependency a second time. The first time, cargo itself
-# builds the component (host/sandbox/build.rs) beside the crates that do not need it.
+# builds the component (host/sandbox/build.rs) alongside the crates that do not need it.
 run: $(if $(wildcard dist/portico.wasm),component) ## build quickly and serve on 127.0.0.1:7575 with the data in ./data; make build is for speed
 	cargo build --workspace --bin portico
 	$(target_dir)/debug/portico serve --listen 127.0.0.1:7575 --data data

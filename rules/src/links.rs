@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-/// Schemes after which a number is no port.
+/// Schemes after which a number is not a port.
 const OF_NUMBERS: [&str; 6] = ["tel", "sms", "callto", "sip", "sips", "fax"];
 
 /// How many characters of an address a message shows.

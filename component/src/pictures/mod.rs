@@ -2,7 +2,7 @@
 //!
 //! Their bytes come from anyone. Each format is read once, from front to back. A part that claims to be longer than
 //! what is left ends there, and from where a picture cannot be read it is kept as it is: so a damaged picture stays
-//! what it was. What follows the end of a picture is no part of it, and goes.
+//! what it was. What follows the end of a picture is not part of it, and goes.
 //!
 //! Only the kinds of parts that decoders need are kept, because there is no list of all that hold metadata.
 

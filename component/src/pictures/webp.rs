@@ -50,7 +50,7 @@ pub fn read(file: &[u8]) -> Kept {
             b"VP8X" => {
                 flags_at = flags_at.or(content.first().map(|_| kept.file.len() + CHUNK_HEAD));
                 if let (Some(width), Some(height)) = (u32_le(content, 3), u32_le(content, 6)) {
-                    // Both have 24 bits; the byte before each is none of it.
+                    // Both have 24 bits; the byte before each does not belong to it.
                     kept.note_size((width >> 8) + 1, (height >> 8) + 1);
                 }
                 kept.push(chunk);

@@ -7,13 +7,6 @@ pub(crate) fn undefined() -> Value {
     json!({ "json": null, "meta": { "values": ["undefined"], "v": 1 } })
 }
 
-/// Whether an input comes from a client that speaks superjson, as Portico recognises it.
-pub(crate) fn is_wrapped(input: &Value) -> bool {
-    input.as_object().is_some_and(|object| {
-        object.contains_key("json") && object.keys().all(|key| key == "json" || key == "meta")
-    })
-}
-
 /// The input of a procedure of this crate; `None` if it is undefined. Dates stay texts.
 pub(crate) fn unwrap(mut input: Value) -> Option<Value> {
     let mut value = input["json"].take();

@@ -12,7 +12,7 @@ use flate2::{Compression, write::GzEncoder};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
 
-use crate::{api::ApiError, visit::Visit};
+use crate::api::Api;
 
 /// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed, and
 /// send forms only to this host.
@@ -38,25 +38,7 @@ pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Respons
     written(status, template.render())
 }
 
-/// A page that may be long: written and compressed on a thread that serves no requests.
-pub(crate) async fn long_page(
-    visit: &Visit,
-    status: StatusCode,
-    write: impl FnOnce() -> askama::Result<String> + Send + 'static,
-) -> Result<Response, ApiError> {
-    let accepts_gzip = visit.accepts_gzip;
-    let page = move || {
-        let response = written(status, write());
-        if accepts_gzip {
-            compress(response)
-        } else {
-            response
-        }
-    };
-    visit.api.compute(page).await
-}
-
-fn written(status: StatusCode, html: askama::Result<String>) -> Response {
+pub(crate) fn written(status: StatusCode, html: askama::Result<String>) -> Response {
     match html {
         Ok(html) => {
             let html_type = HeaderValue::from_static("text/html; charset=utf-8");
@@ -119,11 +101,11 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses a page that is not compressed yet; a long one on a thread that serves no requests.
-pub(crate) async fn compress_for(visit: &Visit, response: Response) -> Response {
+pub(crate) async fn compress_for(api: &Api, response: Response) -> Response {
     if !can_be_compressed(&response) || response.body().size_hint().lower() <= MOST_INLINE {
         return compress(response);
     }
-    let compressed = visit.api.compute(move || compress(response)).await;
+    let compressed = api.compute(move || compress(response)).await;
     compressed.unwrap_or_else(|error| error.status.into_response())
 }
 
@@ -134,7 +116,7 @@ fn can_be_compressed(response: &Response) -> bool {
     is_page && !headers.contains_key(header::CONTENT_ENCODING)
 }
 
-fn compress(response: Response) -> Response {
+pub(crate) fn compress(response: Response) -> Response {
     if !can_be_compressed(&response) {
         return response;
     }

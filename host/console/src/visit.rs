@@ -22,7 +22,7 @@ use crate::{
     assets,
     fields::{Fields, LINES},
     form::{self, Form, FormSecret, Problems, TOKEN},
-    respond::{accepts_gzip, add_headers, compress_for, page_with, see},
+    respond::{accepts_gzip, add_headers, compress, compress_for, page_with, see, written},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
 };
@@ -168,6 +168,24 @@ impl Visit {
     /// Whether the user has a permission, for links to what needs it.
     pub fn may(&self, permission: &str) -> bool {
         self.user.as_ref().is_some_and(|user| user.may(permission))
+    }
+
+    /// A page that may be long: written and compressed on a thread that serves no requests.
+    pub async fn long_page(
+        &self,
+        status: StatusCode,
+        write: impl FnOnce() -> askama::Result<String> + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let accepts_gzip = self.accepts_gzip;
+        let page = move || {
+            let response = written(status, write());
+            if accepts_gzip {
+                compress(response)
+            } else {
+                response
+            }
+        };
+        self.api.compute(page).await
     }
 
     /// Reads the form of this request, which consists of lines.
@@ -481,7 +499,7 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
     }
     add_headers(&mut response);
     if visit.accepts_gzip {
-        compress_for(&visit, response).await
+        compress_for(&visit.api, response).await
     } else {
         response
     }

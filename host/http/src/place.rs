@@ -168,7 +168,7 @@ mod tests {
                 ],
                 true,
             ),
-            // What is no host says nothing.
+            // What is not a host says nothing.
             (&[], false),
             (&[("host", "a b")], false),
         ] {

@@ -100,26 +100,13 @@ pub async fn serve(
     limits: &HttpLimits,
     stop: impl Future<Output = ()> + Send,
 ) {
-    accept(listener, site.into(), limits, pin!(stop)).await;
-}
-
-/// Not generic, and with a future that is boxed here, because such code is compiled with this crate, for speed. Generic
-/// code is compiled with its caller, the crate of the binary, for size.
-fn accept<'a>(
-    listener: TcpListener,
-    site: Site,
-    limits: &'a HttpLimits,
-    stop: Pin<&'a mut (dyn Future<Output = ()> + Send)>,
-) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-    let connections = Connections::new(site, limits);
-    Box::pin(async move {
-        let (answers, requests) = (connections.answers.clone(), connections.requests.clone());
-        tokio::select! {
-            () = serve_until(connections, listener, limits, stop) => {}
-            () = answers.watch() => {}
-            () = requests.watch() => {}
-        }
-    })
+    let connections = Connections::new(site.into(), limits);
+    let (answers, requests) = (connections.answers.clone(), connections.requests.clone());
+    tokio::select! {
+        () = serve_until(connections, listener, limits, pin!(stop)) => {}
+        () = answers.watch() => {}
+        () = requests.watch() => {}
+    }
 }
 
 async fn serve_until(

@@ -107,7 +107,7 @@ impl Connection {
         self.is_left.load(Ordering::Relaxed) || self.client.is_closed()
     }
 
-    /// Closes it if it leads to another server than `newer`. What waits on it ends at once.
+    /// Closes it if it leads to another server than `newer`. What waits on it ends immediately.
     pub fn leave_unless_with(&self, newer: &Self) {
         if let (Some(place), Some(newer)) = (&self.place, &newer.place)
             && place.server != newer.server

@@ -52,7 +52,7 @@ pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
     if found.version >= NEWEST {
         if found.version > NEWEST {
             tracing::warn!(
-                "the database is of version {found}, and this portico of version {NEWEST}: it works beside newer \
+                "the database is of version {found}, and this portico of version {NEWEST}: it works alongside newer \
                  hosts"
             );
         }

@@ -79,7 +79,7 @@ pub trait DashboardTransaction: Transaction {
     /// the creator does not exist, or the user is disabled.
     async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()>;
     /// The id of the user whose link has this token; `None` if there is no such link, if it has expired, if the user has
-    /// set a password or was disabled since, or if the user who made it is no enabled administrator now.
+    /// set a password or was disabled since, or if the user who made it is not an enabled administrator now.
     async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>>;
     /// Removes a user's link; false if there is none.
     async fn delete_password_link(&mut self, user_id: &str) -> Result<bool>;

@@ -70,7 +70,7 @@ fn of_a_jpeg_only_the_orientation_is_kept() {
 fn what_follows_a_removed_segment_up_to_the_next_marker_may_be_its_end() {
     let damaged = [segment(0xfe, SECRET), SECRET.to_vec()].concat();
     assert_clean(Format::Jpeg, &jpeg(&[damaged], b""), &jpeg(&[], b""));
-    // A file of nothing else is no picture, and stays.
+    // A file of nothing else is not a picture, and stays.
     let file = [b"\xff\xd8".to_vec(), segment(0xe1, SECRET)].concat();
     assert_clean(Format::Jpeg, &file, &file);
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
-    respond::{long_page, see},
+    respond::see,
     visit::{Query, Visitor},
 };
 
@@ -148,7 +148,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
     } else {
         shown.content = Content::Boards(content);
     }
-    long_page(&visit, StatusCode::OK, move || shown.render()).await
+    visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
 async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
@@ -189,7 +189,7 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
         pages: Pages::default(),
         may_edit,
     };
-    long_page(&visit, StatusCode::OK, move || shown.render()).await
+    visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
 impl Preferences {

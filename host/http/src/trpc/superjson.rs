@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub(super) const UNDEFINED: &str = r#""data":{"json":null,"meta":{"values":["undefined"],"v":1}}"#;
 
 /// Whether an input comes from a client that speaks superjson. No procedure has a key `json`.
-pub(super) fn is_wrapped(input: &Value) -> bool {
+pub fn is_wrapped(input: &Value) -> bool {
     input.as_object().is_some_and(|object| {
         object.contains_key("json") && object.keys().all(|key| key == "json" || key == "meta")
     })

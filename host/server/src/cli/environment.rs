@@ -1,4 +1,4 @@
-//! Variables of the environment that look like settings and are none.
+//! Variables of the environment that look like settings, but are not.
 
 use std::{collections::BTreeSet, env};
 

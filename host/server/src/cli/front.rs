@@ -36,7 +36,7 @@ pub struct FrontSettings {
     #[arg(long, env = "PORTICO_SESSION_LIFETIME", value_name = "TIME")]
     #[serde(deserialize_with = "from_text")]
     pub session_lifetime: Option<Span>,
-    /// Whether to serve the console, the pages for people, beside the API [default: on]
+    /// Whether to serve the console, the pages for people, alongside the API [default: on]
     #[arg(long, env = "PORTICO_CONSOLE", value_name = "ON|OFF")]
     pub console: Option<Switch>,
 }

@@ -1,4 +1,4 @@
-//! The start of a host, which may wait: it says for what, and a signal ends it at once.
+//! The start of a host, which may wait: it says for what, and a signal ends it immediately.
 
 use std::{fmt::Display, io, pin::pin, process, time::Duration};
 
@@ -36,7 +36,7 @@ impl StopSignals {
     }
 }
 
-/// While this exists, a signal ends the process at once, whatever it works on or waits for: nothing was answered yet, and
+/// While this exists, a signal ends the process immediately, whatever it works on or waits for: nothing was answered yet, and
 /// files and databases outlive a kill at any time.
 pub struct Starting(AbortHandle);
 

@@ -168,8 +168,6 @@ impl io::Write for Bounded {
 
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
     let mut output = Bounded::new(usize::MAX);
-    // As a trait object, because these answers are made less often and the program stays smaller.
-    let writer: &mut dyn io::Write = &mut output;
-    serde_json::to_writer(writer, value).map_err(Error::internal)?;
+    serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
     output.text()
 }

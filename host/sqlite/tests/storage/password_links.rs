@@ -67,7 +67,7 @@ pub async fn a_link_ends_with_the_password_its_user_and_its_maker(store: &Store)
         "user",
         "maker is deleted",
         "maker is disabled",
-        "maker is no administrator",
+        "maker is not an administrator",
     ];
     fill(store).await;
     let mut writer = store.write().await;

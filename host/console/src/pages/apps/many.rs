@@ -8,7 +8,7 @@ use super::super::Answer;
 use crate::{
     api::{ApiError, Issue},
     fields::Fields,
-    respond::{again, long_page, page, see},
+    respond::{again, page, see},
     texts::fill,
     visit::{Visit, Visitor},
 };
@@ -80,7 +80,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
         };
         again.render()
     };
-    long_page(&visit, StatusCode::UNPROCESSABLE_ENTITY, write).await
+    visit.long_page(StatusCode::UNPROCESSABLE_ENTITY, write).await
 }
 
 /// Creates all apps, or returns what is wrong with them.

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
-    respond::{long_page, page, see},
+    respond::{page, see},
     visit::{Query, Visit, Visitor},
 };
 
@@ -69,7 +69,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
         pages: Pages::new(&address, query.page(), PAGE, apps.total),
         apps,
     };
-    long_page(&visit, StatusCode::OK, move || shown.render()).await
+    visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {

@@ -25,7 +25,7 @@ use crate::{
     api::{Api, ApiError},
     fields::BOARD,
     form::Problems,
-    respond::{long_page, page, see},
+    respond::{page, see},
     visit::{Query, Visit, Visitor},
 };
 use tiles::App;
@@ -317,7 +317,7 @@ async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> Ans
         };
         page.render()
     };
-    long_page(visit, status, write).await
+    visit.long_page(status, write).await
 }
 
 fn rows<'a>(entries: &[Entry], apps: &'a HashMap<String, App>, focus: (&str, Option<usize>)) -> Vec<Row<'a>> {

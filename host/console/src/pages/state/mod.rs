@@ -21,7 +21,7 @@ use crate::{
     api::{ApiError, Issue},
     fields::DOCUMENT,
     form::{Form, Problems},
-    respond::{long_page, page},
+    respond::page,
     texts::Texts,
     visit::{Visit, Visitor},
 };
@@ -142,7 +142,7 @@ async fn send(visit: Visitor, request: Request) -> Answer {
                 };
                 page.render()
             };
-            long_page(&visit, StatusCode::OK, write).await
+            visit.long_page(StatusCode::OK, write).await
         }
         Err(error) if error.is_of_input() => {
             let problems = broken_rules(&visit, &error);
@@ -170,7 +170,7 @@ async fn show_document(
         };
         page.render()
     };
-    long_page(visit, status, write).await
+    visit.long_page(status, write).await
 }
 
 /// The document that was sent: the file if there is one, otherwise the text.

@@ -12,8 +12,8 @@ use portico_storage::{
 use super::{
     super::{groups::require_administrator, transaction::free, validate::Fields},
     component::Component,
-    document::{Document, entries},
-    plan::{Contents, Item, Matches, Plan, SharedTarget, Target},
+    document::{Document, Matches, entries},
+    plan::{Contents, Item, Plan, SharedTarget, Target},
     report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,

@@ -257,6 +257,9 @@ pub(super) enum AppName {
     Id { id: String },
 }
 
+/// For each entry of a list, the existing record that it names; `None` if the entry is new.
+pub(super) type Matches = Vec<Option<Id>>;
+
 /// In JSON: absent, null, or a value. A field of this type needs `#[serde(default)]`.
 #[derive(Default)]
 pub(super) enum Change<T> {

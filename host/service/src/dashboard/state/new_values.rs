@@ -8,8 +8,7 @@ use portico_rules::icons;
 
 use super::{
     super::validate::Fields,
-    document::{Document, entries},
-    plan::Matches,
+    document::{Document, Matches, entries},
     snapshot::Snapshot,
 };
 

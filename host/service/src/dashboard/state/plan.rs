@@ -15,7 +15,7 @@ use portico_model::{
 
 use super::{
     super::validate::Fields,
-    document::{AppName, Board, Change, Document, ShareWith, UserName, entries},
+    document::{AppName, Board, Change, Document, Matches, ShareWith, UserName, entries},
     new_values::{self, check_directions},
     snapshot::{Keys, Snapshot},
 };
@@ -29,9 +29,6 @@ pub(super) enum Target {
     /// The entry of the document at this position.
     Listed(usize),
 }
-
-/// For each entry of a list, the existing record that it names; `None` if the entry is new.
-pub(super) type Matches = Vec<Option<Id>>;
 
 /// See the module.
 #[derive(Debug)]
