@@ -18,11 +18,11 @@ use serde::Deserialize;
 
 use crate::{
     Console,
-    api::{Api, ApiError},
+    api::{Api, ApiError, compute_in_any_case},
     assets,
     fields::{Fields, LINES},
     form::{self, Form, FormSecret, Problems, TOKEN},
-    respond::{accepts_gzip, add_headers, compress, compress_for, page_with, see, written},
+    respond::{accepts_gzip, add_headers, compress, compress_off_thread, page_with, see, written},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
 };
@@ -170,22 +170,38 @@ impl Visit {
         self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
-    /// A page that may be long: written and compressed on a thread that serves no requests.
+    /// A page that may be long: written and compressed on a thread that serves no requests. It may be refused, so no change
+    /// was made for it.
     pub async fn long_page(
         &self,
         status: StatusCode,
         write: impl FnOnce() -> askama::Result<String> + Send + 'static,
     ) -> Result<Response, ApiError> {
+        self.api.compute(self.long_page_of(status, write)).await
+    }
+
+    /// The same after a change was made.
+    pub async fn long_page_of_change(
+        &self,
+        write: impl FnOnce() -> askama::Result<String> + Send + 'static,
+    ) -> Response {
+        compute_in_any_case(self.long_page_of(StatusCode::OK, write)).await
+    }
+
+    fn long_page_of<W: FnOnce() -> askama::Result<String> + Send + 'static>(
+        &self,
+        status: StatusCode,
+        write: W,
+    ) -> impl FnOnce() -> Response + Send + use<W> {
         let accepts_gzip = self.accepts_gzip;
-        let page = move || {
+        move || {
             let response = written(status, write());
             if accepts_gzip {
                 compress(response)
             } else {
                 response
             }
-        };
-        self.api.compute(page).await
+        }
     }
 
     /// Reads the form of this request, which consists of lines.
@@ -499,7 +515,7 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
     }
     add_headers(&mut response);
     if visit.accepts_gzip {
-        compress_for(&visit.api, response).await
+        compress_off_thread(response).await
     } else {
         response
     }

@@ -46,7 +46,9 @@ pub struct Host {
 impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
-        Self::open_with(settings, async |data| Database::open(settings, data).await).await
+        let open =
+            async |data: &DataDir| patiently("the database to answer", Database::open(settings, data)).await;
+        Self::open_with(settings, open).await
     }
 
     /// The same, with the database that this opens.
