@@ -27,6 +27,7 @@ use super::{
     database::Database,
     front::Switch,
     settings::Settings,
+    starting::patiently,
 };
 
 /// How long a call may take, including waiting.
