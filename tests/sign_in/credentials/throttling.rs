@@ -23,7 +23,7 @@ fn assert_throttled(answer: &Answer, seconds: u64) {
         Some(seconds.to_string().as_str()),
         "{answer}"
     );
-    let message = answer.json()["message"].to_string();
+    let message = answer.text();
     assert!(
         message.contains(&format!(" {seconds} second")),
         "it does not say how long to wait: {answer}"
