@@ -293,6 +293,25 @@ fn a_page_of_sign_in_opens_at_the_public_url() {
     }
 }
 
+/// htmx asks in the background, and may not follow a redirect to another origin. It opens the page that the answer names.
+#[test]
+fn a_boosted_link_opens_the_page_of_sign_in_at_the_public_url() {
+    let server = home_lan("https").start();
+    administrator(&server);
+    let headers = [("host", "nas.lan:7575"), ("hx-request", "true")];
+    let answer = ask(&server, "GET", "/sign-in?next=%2Fapps", &headers, "");
+    assert_eq!(
+        (
+            answer.status,
+            answer.header("hx-redirect"),
+            answer.header("location"),
+            answer.header("set-cookie"),
+        ),
+        (200, Some("https://home.lan/sign-in?next=%2Fapps"), None, None),
+        "{answer}"
+    );
+}
+
 #[test]
 fn a_proxy_that_hides_the_name_makes_no_loop() {
     let server = home_lan("https").start();
