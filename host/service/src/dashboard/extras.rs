@@ -181,20 +181,17 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
     if is_own && name != board.board.name {
         return Err(changed());
     }
-    check_public(
-        &call,
-        board.board.is_public,
-        input.is_public.unwrap_or(board.board.is_public),
-    )?;
+    let is_public = input.is_public.unwrap_or(board.board.is_public);
+    check_public(&call, board.board.is_public, is_public)?;
     if let Some(items) = &input.items {
-        check_apps(&call, &mut *transaction, items, &board.items).await?;
+        check_apps(&call, &mut *transaction, items, &board.items, is_public).await?;
     }
     if !is_own || input.is_public.is_some() || input.items.is_some() {
         let mut fields = Fields::default();
         fields.keeps_direction("name", &name, Some(&board.board.name));
         fields.check()?;
         board.board.name = name;
-        board.board.is_public = input.is_public.unwrap_or(board.board.is_public);
+        board.board.is_public = is_public;
         board.items = input.items.unwrap_or(board.items);
         let updated = transaction.update_board(&board, &key).await;
         let is_free = updated.map_err(|error| referred(error, "App"))?;

@@ -238,7 +238,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
-    check_apps(&call, &mut *transaction, &input.items, &[]).await?;
+    check_apps(&call, &mut *transaction, &input.items, &[], input.is_public).await?;
     let board = Board {
         board: BoardSummary {
             id: call.resources.new_id(),
@@ -271,7 +271,14 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     fields.keeps_direction("name", &name, Some(&present.board.name));
     fields.check()?;
     check_public(&call, present.board.is_public, new.is_public)?;
-    check_apps(&call, &mut *transaction, &new.items, &present.items).await?;
+    check_apps(
+        &call,
+        &mut *transaction,
+        &new.items,
+        &present.items,
+        new.is_public,
+    )
+    .await?;
     let board = Board {
         board: BoardSummary {
             name,
