@@ -244,6 +244,7 @@ fn a_page_of_sign_in_opens_at_the_public_url() {
     let pages = [
         "/sign-in?next=%2Fboards%2F1&note=session-ended",
         "/register?invite=a&token=b",
+        "/new-password?token=a",
         "/api/auth/oidc/start?returnTo=%2Fboards%2F1",
     ];
     for path in pages {
@@ -291,6 +292,25 @@ fn a_page_of_sign_in_opens_at_the_public_url() {
             "{path}"
         );
     }
+}
+
+/// While there is no user, a request that is known to be a browser's is answered only at the public name, `localhost` and
+/// IP addresses.
+#[test]
+fn the_first_administrator_is_created_at_the_public_url() {
+    let server = home_lan("https").start();
+    let (status, location, _) = open(&server, "/start", &[("host", "nas.lan:7575")]);
+    assert_eq!(
+        (status, location.as_deref()),
+        (303, Some("https://home.lan/start"))
+    );
+    let home = [("host", "home.lan"), ("sec-fetch-site", "none")];
+    let (status, _, html) = open(&server, "/start", &home);
+    assert_eq!(status, 200, "{html}");
+    assert!(!html.contains("You have opened this page at"), "{html}");
+    let (status, _, html) = open(&server, "/start", &[("host", "127.0.0.1:7575")]);
+    assert_eq!(status, 200, "{html}");
+    assert!(html.contains("href=\"https://home.lan/start\""), "{html}");
 }
 
 /// htmx asks in the background, and may not follow a redirect to another origin. It opens the page that the answer names.
