@@ -172,7 +172,7 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
         Some(name) => (name, false),
         None => (name_of(&call, &input.id).await?, true),
     };
-    let key = call.resources.sandbox.name_key(call.context(), &name).await?;
+    let key = boards::key_of(&mut call, &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
     let mut board = board_for(&call, &mut *transaction, &input.id, Right::Change).await?;
     let of = ExtrasOf::Board(input.id);
