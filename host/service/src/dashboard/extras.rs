@@ -96,6 +96,7 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(save_of_board(call))
     })
     .protected()
+    .large()
     .about(
         "Replaces what clients keep about a board, and what is given of the board, in one change, for callers who may \
          change it (`board.update`). `NOT_FOUND`: no such board or app.",

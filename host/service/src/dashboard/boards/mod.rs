@@ -133,6 +133,7 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(create(call))
     })
     .needs(Permission::BoardCreate)
+    .large()
     .about(
         "Makes a board and returns its id. `FORBIDDEN`: it is to be public, for a caller without the permission \
          `board-full-all`; `NOT_FOUND`: no such app, or the caller does not see it.",
@@ -143,6 +144,7 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(update(call))
     })
     .protected()
+    .large()
     .about(
         "Replaces a board with its items, for callers who may change it: who made it, with whom it is shared to change \
          it, and holders of `board-modify-all`. Its creator and its shares stay. `FORBIDDEN`: the caller may only view \
