@@ -4,7 +4,8 @@
 //! sign-in that begins elsewhere does not succeed.
 //!
 //! Only a proxy knows with which name and scheme it was asked. If it tells the host something else, a redirect to the
-//! public URL arrives like the first request. Invariant: it is not redirected again.
+//! public URL arrives like the first request. Invariant: it is not redirected again, if the client keeps cookies. Browsers
+//! do; one that refuses them ends after its own bound on redirects, and could not sign in either.
 
 use std::{
     net::SocketAddr,
