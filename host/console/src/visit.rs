@@ -470,8 +470,9 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 #[derive(Clone)]
 pub(crate) struct Passed;
 
-/// The pages on which people sign in. They work only at the public URL, because of its cookies.
-const SIGN_IN: [&str; 2] = ["/sign-in", "/register"];
+/// The pages with forms of people who are not signed in. They work only at the public URL, because of its cookies. (While
+/// there is no user, browsers are served at that name, too: a redirect of `/start` leads to where it works.)
+const SIGN_IN: [&str; 4] = ["/sign-in", "/register", "/new-password", "/start"];
 
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
