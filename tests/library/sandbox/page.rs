@@ -84,6 +84,10 @@ fn the_page_has_every_limit_with_its_number() {
             "calls at once that grow with the data",
             "one for each core".into(),
         ),
+        (
+            "long inputs that are read, and long pages that are written, at once",
+            "one for each core".into(),
+        ),
         ("calls at once with up to 32 MiB", "16, or twice the cores".into()),
         ("calls at once with more", number(large_calls as usize)),
         ("an answer", mebibytes(transfer)),

@@ -316,7 +316,7 @@ fn near_the_end_of_the_year_9999_everything_still_works() {
             session.query(procedure, &NO_INPUT).assert_status(200);
         }
         session
-            .query("audit.getAll", &json!({"page": 1, "pageSize": 10}))
+            .query("audit.getPaginated", &json!({"page": 1, "pageSize": 10}))
             .assert_status(200);
         session
             .mutate("apiKeys.createOwn", &json!({"name": "Mine"}))

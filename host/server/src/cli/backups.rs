@@ -34,25 +34,28 @@ pub struct BackupSettings {
 layered!(BackupSettings { every, keep, folder });
 
 impl BackupSettings {
-    /// The backups to make of the database in this data directory; `None`: none.
-    pub fn backups(&self, data: &DataDir, database: Option<&str>) -> anyhow::Result<Option<Backups>> {
-        let Some(every) = self.every else {
-            return Ok(None);
-        };
+    /// Refuses backups of a database that is not in the data directory.
+    pub fn check(&self, database: Option<&str>) -> anyhow::Result<()> {
         ensure!(
-            database.is_none(),
+            self.every.is_none() || database.is_none(),
             "--backup-every copies the database in the data directory, and the database is PostgreSQL's: let its server \
              make the backups, for example with pg_dump"
         );
+        Ok(())
+    }
+
+    /// The backups to make of the database in this data directory; `None`: none.
+    pub fn backups(&self, data: &DataDir) -> Option<Backups> {
+        let every = self.every?;
         let folder = self
             .folder
             .clone()
             .filter(|folder| !folder.as_os_str().is_empty());
-        Ok(Some(Backups {
+        Some(Backups {
             database: data.database(),
             folder: folder.unwrap_or_else(|| data.path().join("backups")),
             every: every.duration(),
             keep: self.keep.unwrap_or(DEFAULT_KEEP),
-        }))
+        })
     }
 }

@@ -120,6 +120,8 @@ impl Serve {
         settings.compat = self.compat.over(&settings.compat);
         settings.backup = self.backup.over(&settings.backup);
         let settings = settings.with(self.host)?;
+        // Before the host waits for a database that is not there yet.
+        settings.backup.check(settings.database.as_deref())?;
         ensure!(
             SystemClock.now() < LATEST,
             "the clock of this machine is beyond the year 9999, which no date in HTTP and JSON can say: set it"
@@ -174,9 +176,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         open_when_there(&settings, data, listen, &mut listener).await
     })
     .await?;
-    let backups = settings
-        .backup
-        .backups(&host.data, settings.database.as_deref())?;
+    let backups = settings.backup.backups(&host.data);
     if let Some(document) = document {
         document.complain_of_unknown_keys();
         let what = format!("{} to be applied", document.name());
