@@ -74,6 +74,16 @@ pub fn send_head(address: &str, path: &str, headers: &[(&str, &str)], body: &str
     stream
 }
 
+/// Ends a connection so that the service learns that nobody is there any more. A connection that is only closed looks
+/// like that of a client that has ended its side and waits for its answer.
+#[track_caller]
+pub fn reset(stream: TcpStream) {
+    socket2::SockRef::from(&stream)
+        .set_linger(Some(Duration::ZERO))
+        .expect("no lingering");
+    drop(stream);
+}
+
 /// Asks on a connection that stays open, and gives the status. The answer has a known length.
 #[track_caller]
 pub fn ask(

@@ -100,7 +100,7 @@ fn leaving_before_the_answer_to_a_sign_in_has_a_row() {
     let body = json!({"username": "root", "password": "a wrong password"}).to_string();
     let mut stream = raw::send_head(&server.address(), "/api/auth/sign-in", &[], &body);
     stream.write_all(body.as_bytes()).expect("send");
-    drop(stream);
+    raw::reset(stream);
 
     wait_until("a row", || count() != count_before);
     let rows = new_rows(&root, before);

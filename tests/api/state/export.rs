@@ -108,8 +108,8 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
             "{pointer}"
         );
     }
-    // With another name it is another record, which may have none of them.
-    for (pointer, name, refused) in [
+    // With another name it is another record, which may have none of them. An app is found by its id.
+    for (pointer, key, refused) in [
         (
             "/searchEngines/0/name",
             "Another",
@@ -121,14 +121,14 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
             ["users[0].name", "users[0].image"],
         ),
         (
-            "/apps/0/name",
-            "Another",
+            "/apps/0/id",
+            "another",
             ["apps[0].description", "apps[0].iconUrl"],
         ),
     ] {
         let mut document = state.clone();
         document["prune"] = false.into();
-        *document.pointer_mut(pointer).expect("a field") = name.into();
+        *document.pointer_mut(pointer).expect("a field") = key.into();
         assert_eq!(
             places(&admin.mutate("state.apply", &document)),
             refused,

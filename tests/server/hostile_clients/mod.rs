@@ -315,9 +315,9 @@ fn lists_without_end_hold_up_no_other_caller_and_end_when_their_clients_leave() 
         quickly("a write", &|| drop(admin.app("Another")));
     };
     others_are_answered();
-    drop(leave);
+    leave.into_iter().for_each(raw::reset);
     others_are_answered();
-    drop(stay);
+    stay.into_iter().for_each(raw::reset);
     quickly("a list", &|| assert!(admin.app_names().len() >= 3));
     // Nothing continues for the clients that disconnected.
     let began = Instant::now();

@@ -23,9 +23,9 @@ fn assert_throttled(answer: &Answer, seconds: u64) {
         Some(seconds.to_string().as_str()),
         "{answer}"
     );
-    let message = answer.text();
+    // The message of a procedure call is elsewhere than that of a sign-in.
     assert!(
-        message.contains(&format!(" {seconds} second")),
+        answer.text().contains(&format!(" {seconds} second")),
         "it does not say how long to wait: {answer}"
     );
 }

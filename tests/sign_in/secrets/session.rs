@@ -176,6 +176,9 @@ fn things(admin: &Recorded<Key>) {
     let share = json!({"boardId": board, "users": [user.id], "groups": [group]});
     admin.mutate("board.share", &share).assert_done();
     admin.query("board.getShares", &json!({"boardId": board})).data();
+    let names = json!({"boardId": board, "query": "e"});
+    admin.query("board.getShareable", &names).data();
+    admin.query("board.getRight", &json!({"id": board})).data();
     let other = json!({"id": board, "name": "Start", "isPublic": true, "items": []});
     admin.mutate("board.update", &other).assert_done();
     let name = json!({"groupId": group, "name": "Friends"});

@@ -82,6 +82,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("StateShares", "With whom a board is shared."),
     ("StateUser", "A user of a state."),
     (
+        "StateWarning",
+        "A field that was taken from a document though it breaks a rule.",
+    ),
+    (
         "Unnamed",
         "By kind, the number of records that a document does not name.",
     ),

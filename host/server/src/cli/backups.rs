@@ -34,7 +34,7 @@ pub struct BackupSettings {
 layered!(BackupSettings { every, keep, folder });
 
 impl BackupSettings {
-    /// Refuses to make backups of PostgreSQL.
+    /// Refuses backups of a database that is not in the data directory.
     pub fn check(&self, database: Option<&str>) -> anyhow::Result<()> {
         ensure!(
             self.every.is_none() || database.is_none(),
@@ -46,6 +46,7 @@ impl BackupSettings {
 
     /// The backups to make of the database in this data directory; `None`: none.
     pub fn backups(&self, data: &DataDir) -> Option<Backups> {
+        let every = self.every?;
         let folder = self
             .folder
             .clone()
@@ -53,7 +54,7 @@ impl BackupSettings {
         Some(Backups {
             database: data.database(),
             folder: folder.unwrap_or_else(|| data.path().join("backups")),
-            every: self.every?.duration(),
+            every: every.duration(),
             keep: self.keep.unwrap_or(DEFAULT_KEEP),
         })
     }

@@ -120,6 +120,7 @@ impl Serve {
         settings.compat = self.compat.over(&settings.compat);
         settings.backup = self.backup.over(&settings.backup);
         let settings = settings.with(self.host)?;
+        // Before the host waits for a database that is not there yet.
         settings.backup.check(settings.database.as_deref())?;
         ensure!(
             SystemClock.now() < LATEST,

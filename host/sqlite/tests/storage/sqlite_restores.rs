@@ -55,8 +55,10 @@ async fn a_damaged_or_foreign_database_is_neither_copied_nor_restored() {
 
     fs::write(&bad, &sound).unwrap();
     let torn = Connection::open(&bad).unwrap();
-    torn.execute_batch("PRAGMA foreign_keys = OFF; INSERT INTO board_user VALUES ('b', 'u')")
-        .unwrap();
+    torn.execute_batch(
+        "PRAGMA foreign_keys = OFF; INSERT INTO board_user (board_id, user_id) VALUES ('b', 'u')",
+    )
+    .unwrap();
     torn.close().unwrap();
     both(&["damaged", "board_user refers to a missing record of board"]);
 
