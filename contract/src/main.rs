@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<()> {
                 fs::copy(root.join("dist/portico.wasm"), &component)
                     .context("dist/portico.wasm: `make component` builds it")?;
             }
-            let text = present.keep(&folder)?;
+            let text = present.write_to(&folder)?;
             println!("{}\n{}", text.display(), component.display());
         }
     }

@@ -84,7 +84,7 @@ impl Recorded {
     }
 
     /// Writes it to a folder. Fails if the version is there with another text.
-    pub fn keep(&self, folder: &Path) -> anyhow::Result<PathBuf> {
+    pub fn write_to(&self, folder: &Path) -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{}.wit", self.version));
         if let Ok(present) = fs::read_to_string(&path) {
             ensure!(

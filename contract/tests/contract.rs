@@ -121,9 +121,9 @@ fn what_is_recorded_is_never_written_over() {
         version: "1.0.0".parse().unwrap(),
         text: text.into(),
     };
-    kept("one").keep(&folder).unwrap();
-    kept("one").keep(&folder).unwrap();
-    let refused = kept("another").keep(&folder).unwrap_err().to_string();
+    kept("one").write_to(&folder).unwrap();
+    kept("one").write_to(&folder).unwrap();
+    let refused = kept("another").write_to(&folder).unwrap_err().to_string();
     assert!(refused.contains("raise the version"), "{refused}");
     assert_eq!(Recorded::all(&folder).unwrap()[0].text, "one");
     std::fs::remove_dir_all(folder).unwrap();

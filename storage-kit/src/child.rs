@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::protocol::{Answer, Broken, Request, Target};
+use crate::protocol::{Answer, Broken, Implementation, Request};
 
 /// A child process. Dropping this stops it.
 pub struct Child {
@@ -45,7 +45,7 @@ impl Child {
         })
     }
 
-    fn ended(&mut self) -> Broken {
+    fn exit_report(&mut self) -> Broken {
         let how = match self.process.wait() {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
@@ -54,14 +54,14 @@ impl Child {
     }
 }
 
-impl Target for Child {
+impl Implementation for Child {
     fn send(&mut self, request: &Request) -> Result<(), Broken> {
         let mut line = request.to_json().to_string().into_bytes();
         line.push(b'\n');
         let sent = self.input.as_mut().map(|input| input.write_all(&line));
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(self.ended()),
+            _ => Err(self.exit_report()),
         }
     }
 
@@ -69,7 +69,7 @@ impl Target for Child {
         let line = match self.lines.recv_timeout(within) {
             Ok(line) => line.map_err(|error| Broken(format!("the bridge's output: {error}")))?,
             Err(RecvTimeoutError::Timeout) => return Ok(None),
-            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+            Err(RecvTimeoutError::Disconnected) => return Err(self.exit_report()),
         };
         let read = match serde_json::from_str::<Value>(&line) {
             Ok(value) => Answer::from_json(value).ok_or("no `id` with either `ok` or `error`".to_owned()),

@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::protocol::{Answer, Broken, Request, Target};
+use crate::protocol::{Answer, Broken, Implementation, Request};
 
 /// How long a call that waits for no other transaction may take.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends requests, and stores the responses until they are needed.
 pub(crate) struct Line<'a> {
-    target: &'a mut dyn Target,
+    target: &'a mut dyn Implementation,
     next: u64,
     answers: HashMap<u64, Answer>,
 }
 
 impl<'a> Line<'a> {
-    pub fn new(target: &'a mut dyn Target) -> Self {
+    pub fn new(target: &'a mut dyn Implementation) -> Self {
         Self {
             target,
             next: 1,
@@ -47,7 +47,7 @@ impl<'a> Line<'a> {
     }
 
     /// Waits for the response to this request; `None` if it does not come within this time.
-    pub fn answer(&mut self, id: u64, within: Duration) -> Result<Option<Answer>, Broken> {
+    pub fn wait_for_answer(&mut self, id: u64, within: Duration) -> Result<Option<Answer>, Broken> {
         let end = Instant::now() + within;
         loop {
             if let Some(answer) = self.answers.remove(&id) {
@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
         arguments: &Value,
     ) -> Result<Answer, Broken> {
         let id = self.send(transaction, call, arguments)?;
-        let answer = self.answer(id, WAIT_TIMEOUT)?;
+        let answer = self.wait_for_answer(id, WAIT_TIMEOUT)?;
         let seconds = WAIT_TIMEOUT.as_secs();
         answer.ok_or_else(|| Broken(format!("`{call}` was not answered within {seconds} seconds")))
     }

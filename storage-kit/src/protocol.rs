@@ -69,7 +69,7 @@ impl Answer {
 }
 
 /// An implementation under test.
-pub trait Target {
+pub trait Implementation {
     /// Sends a request without waiting for its response.
     fn send(&mut self, request: &Request) -> Result<(), Broken>;
 

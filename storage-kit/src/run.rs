@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::cases::{Case, Expectation, Need};
 use crate::expand::expand;
 use crate::line::Line;
-use crate::protocol::{Answer, Target};
+use crate::protocol::{Answer, Implementation};
 use crate::report::{Outcome, Report};
 use crate::tracks::{Call, Stop, Tracks};
 
@@ -18,7 +18,7 @@ const REMOVALS: [(&str, &str); 4] = [
 ];
 
 /// Runs these cases in order. Calls `begins` when a case begins.
-pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case)) -> Report {
+pub fn run(target: &mut dyn Implementation, cases: &[Case], mut begins: impl FnMut(&Case)) -> Report {
     let mut line = Line::new(target);
     let mut report = Report::default();
     let run = format!("{:07}", fastrand::u32(..10_000_000));

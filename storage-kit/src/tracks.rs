@@ -192,7 +192,7 @@ impl Tracks {
         let State::Waiting(id) = self.0[index].state else {
             return Ok(false);
         };
-        match line.answer(id, within)? {
+        match line.wait_for_answer(id, within)? {
             Some(answer) => self.judge(line, index, answer).map(|()| true),
             None => Ok(false),
         }
@@ -209,7 +209,7 @@ impl Tracks {
             let mut still = Vec::new();
             for track in waiting {
                 match track.state {
-                    State::Waiting(id) if line.answer(id, SLICE)?.is_none() => still.push(track),
+                    State::Waiting(id) if line.wait_for_answer(id, SLICE)?.is_none() => still.push(track),
                     _ if track.calls[track.done].function == "commit" => {}
                     _ => line.drop_transaction(&track.name)?,
                 }

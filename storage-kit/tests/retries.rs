@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use portico_storage_kit::{Answer, Broken, Case, Expectation, Request, Step, Target, run};
+use portico_storage_kit::{Answer, Broken, Case, Expectation, Implementation, Request, Step, run};
 use serde_json::{Value, json};
 
 /// Responds to every call immediately: to the first commits of the transaction `b` with `retry`, to the rest with
@@ -13,7 +13,7 @@ struct Colliding {
     answers: VecDeque<(u64, Answer)>,
 }
 
-impl Target for Colliding {
+impl Implementation for Colliding {
     fn send(&mut self, request: &Request) -> Result<(), Broken> {
         let is_commit = request.transaction.as_deref() == Some("b") && request.call == "commit";
         let answer = if is_commit && self.retries > 0 {

@@ -52,7 +52,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Route> {
     }
 }
 
-pub(crate) async fn answer(caller: &Caller, route: Route, body: Body) -> Response {
+pub(crate) async fn respond(caller: &Caller, route: Route, body: Body) -> Response {
     let answered = match route {
         Route::Csrf => csrf(caller),
         Route::Providers => providers(caller).await,

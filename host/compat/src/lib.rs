@@ -59,10 +59,10 @@ pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
         is_secure: settings.is_secure(),
         public_url: settings.public_url.clone(),
     });
-    Router::new().fallback(move |request: Request| answer(compat.clone(), request))
+    Router::new().fallback(move |request: Request| respond(compat.clone(), request))
 }
 
-async fn answer(compat: Arc<Compat>, mut request: Request) -> Response {
+async fn respond(compat: Arc<Compat>, mut request: Request) -> Response {
     if request.headers().contains_key(NATIVE) {
         return caller::pass_on(&compat, request).await;
     }
@@ -70,12 +70,12 @@ async fn answer(compat: Arc<Compat>, mut request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let response = if let Some(names) = path.strip_prefix("/api/trpc/") {
-        trpc::answer(&compat, names, request).await
+        trpc::respond(&compat, names, request).await
     } else if let Some(route) = auth::find(&method, &path) {
         let (parts, body) = request.into_parts();
-        auth::answer(&Caller::new(&compat, parts), route, body).await
+        auth::respond(&Caller::new(&compat, parts), route, body).await
     } else if let Some(found) = rest::find(&method, &path) {
-        rest::answer(&compat, found, request).await
+        rest::respond(&compat, found, request).await
     } else {
         caller::pass_on(&compat, request).await
     };

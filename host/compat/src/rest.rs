@@ -147,7 +147,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Found> {
         })
 }
 
-pub(crate) async fn answer(compat: &Arc<Compat>, found: Found, request: Request) -> Response {
+pub(crate) async fn respond(compat: &Arc<Compat>, found: Found, request: Request) -> Response {
     let name = found.route.procedure;
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();

@@ -66,7 +66,7 @@ impl Call {
 const MOST_HERE: usize = 16;
 
 /// Responds to a request to `/api/trpc/` and these names.
-pub(crate) async fn answer(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
+pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
     let is_batch = form::value_of(query, "batch").as_deref() == Some("1");
     let path = form::unescape(names.strip_suffix('/').unwrap_or(names));
@@ -196,9 +196,9 @@ async fn answer_here(
         let status = outcome.as_ref().map_or_else(Failure::status, |_| StatusCode::OK);
         let retry_after = outcome.as_ref().err().and_then(Failure::retry_after).cloned();
         let place = if streams {
-            Place::Line(answers.len())
+            Wrapping::Line(answers.len())
         } else {
-            Place::Envelope
+            Wrapping::Envelope
         };
         let text = written(call, outcome, place);
         room = room.saturating_sub(text.len());
@@ -239,7 +239,7 @@ fn wants_stream(trpc_accept: Option<&HeaderValue>, accept: Option<&HeaderValue>)
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Wrapping {
     /// In an envelope of its own.
     Envelope,
     /// In the line of a stream, after this many others.
@@ -247,9 +247,9 @@ enum Place {
 }
 
 /// An answer as text.
-fn written(call: &Call, outcome: Outcome, place: Place) -> String {
+fn written(call: &Call, outcome: Outcome, place: Wrapping) -> String {
     let wraps = call.is_superjson();
-    if let Place::Line(index) = place {
+    if let Wrapping::Line(index) = place {
         let mut meta = None;
         let answer = match outcome {
             Err(failure) => json!({ "error": failure.rpc(&call.name) }),

@@ -95,7 +95,7 @@ fn items_of(
             other => {
                 *widgets.entry(other).or_default() += 1;
                 kept.push(board::Item {
-                    kept: grids.kept(item, options),
+                    kept: grids.kept_fields(item, options),
                     shown: None,
                 });
                 continue;
@@ -127,7 +127,7 @@ fn items_of(
         };
         shown_items += 1;
         kept.push(board::Item {
-            kept: grids.kept(item, options),
+            kept: grids.kept_fields(item, options),
             shown: Some(shown),
         });
     }
@@ -241,7 +241,7 @@ impl<'a> Grids<'a> {
     }
 
     /// An item as it is stored in the extras.
-    fn kept(&self, item: &Item, options: Map<String, Value>) -> Value {
+    fn kept_fields(&self, item: &Item, options: Map<String, Value>) -> Value {
         let places = self.items.get(&item.id[..]).into_iter().flatten();
         let places = places.map(|place| {
             let area = area(place.x, place.y, place.width, place.height);

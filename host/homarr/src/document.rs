@@ -111,16 +111,16 @@ pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Re
         report,
     };
     let groups = &mut dashboard.groups;
-    groups.retain_mut(|group| unique.keep(Kind::Group, None, &group.id, &mut group.name));
+    groups.retain_mut(|group| unique.claim(Kind::Group, None, &group.id, &mut group.name));
     let users = &mut dashboard.users;
     users.retain_mut(|user| {
         let user = &mut user.user;
-        unique.keep(Kind::User, Some(user.provider), &user.id, &mut user.name)
+        unique.claim(Kind::User, Some(user.provider), &user.id, &mut user.name)
     });
     let boards = &mut dashboard.boards;
-    boards.retain_mut(|board| unique.keep(Kind::Board, None, &board.board.id, &mut board.board.name));
+    boards.retain_mut(|board| unique.claim(Kind::Board, None, &board.board.id, &mut board.board.name));
     let engines = &mut dashboard.search_engines;
-    engines.retain_mut(|engine| unique.keep(Kind::SearchEngine, None, &engine.id, &mut engine.name));
+    engines.retain_mut(|engine| unique.claim(Kind::SearchEngine, None, &engine.id, &mut engine.name));
     let mut shorts = HashSet::new();
     engines.retain(|engine| {
         let is_first = shorts.insert(names::key(keys, &engine.short));
@@ -142,7 +142,7 @@ struct Unique<'a> {
 
 impl Unique<'_> {
     /// Gives a record another name if its own is taken. Returns false if there is no other name.
-    fn keep(&mut self, kind: Kind, provider: Option<Provider>, id: &str, name: &mut String) -> bool {
+    fn claim(&mut self, kind: Kind, provider: Option<Provider>, id: &str, name: &mut String) -> bool {
         let scope = (kind, provider);
         if self.used.take(scope, names::key(self.keys, name)) {
             return true;
@@ -181,7 +181,7 @@ impl Repair {
         let mut doomed: BTreeMap<Kind, BTreeMap<usize, String>> = BTreeMap::new();
         let mut permissions: BTreeSet<(usize, usize)> = BTreeSet::new();
         for issue in issues {
-            let place = Place::of(issue).with_context(|| unexpected(issue))?;
+            let place = IssueLocation::of(issue).with_context(|| unexpected(issue))?;
             if let (Kind::Group, Some(number)) = (place.kind, place.permission) {
                 permissions.insert((place.index, number));
                 continue;
@@ -222,7 +222,7 @@ impl Repair {
     fn repair_field(
         &self,
         dashboard: &mut Dashboard,
-        place: &Place,
+        place: &IssueLocation,
         rule: &str,
         report: &mut Report,
     ) -> bool {
@@ -314,7 +314,7 @@ impl Repair {
 }
 
 /// Where an issue is.
-struct Place {
+struct IssueLocation {
     kind: Kind,
     index: usize,
     field: String,
@@ -322,7 +322,7 @@ struct Place {
     permission: Option<usize>,
 }
 
-impl Place {
+impl IssueLocation {
     fn of(issue: &Issue) -> Option<Self> {
         let mut path = issue.path.iter();
         let kind = match path.next()? {
@@ -364,7 +364,7 @@ fn unexpected(issue: &Issue) -> String {
 }
 
 /// The id of the record at this place; `None` if there is no such record.
-fn id_at(dashboard: &Dashboard, place: &Place) -> Option<String> {
+fn id_at(dashboard: &Dashboard, place: &IssueLocation) -> Option<String> {
     let index = place.index;
     match place.kind {
         Kind::Group => dashboard.groups.get(index).map(|group| group.id.clone()),

@@ -9,11 +9,11 @@ use crate::homarr::{Homarr, Item, Layout};
 const DEEPEST: usize = 16;
 
 /// A place: the line, and the column.
-type Place = (i64, i64);
+type Position = (i64, i64);
 
 /// What is in a section.
 #[derive(Clone, Copy)]
-enum Entry<'a> {
+enum SectionContent<'a> {
     Item(&'a Item),
     Section(&'a str),
 }
@@ -30,7 +30,7 @@ pub fn items_in_order(homarr: &Homarr) -> HashMap<&str, Vec<&Item>> {
     let chosen: HashSet<&str> = layouts.values().map(|layout| &layout.id[..]).collect();
 
     let items: HashMap<&str, &Item> = homarr.items.iter().map(|item| (&item.id[..], item)).collect();
-    let mut sections: HashMap<&str, Vec<(Place, Entry<'_>)>> = HashMap::new();
+    let mut sections: HashMap<&str, Vec<(Position, SectionContent<'_>)>> = HashMap::new();
     for place in homarr
         .item_places
         .iter()
@@ -38,7 +38,7 @@ pub fn items_in_order(homarr: &Homarr) -> HashMap<&str, Vec<&Item>> {
     {
         if let Some(item) = items.get(&place.item[..]) {
             let entries = sections.entry(&place.section).or_default();
-            entries.push(((place.y, place.x), Entry::Item(item)));
+            entries.push(((place.y, place.x), SectionContent::Item(item)));
         }
     }
     let mut inner = HashSet::new();
@@ -50,7 +50,7 @@ pub fn items_in_order(homarr: &Homarr) -> HashMap<&str, Vec<&Item>> {
         if let Some(parent) = &place.parent {
             inner.insert(&place.section[..]);
             let entries = sections.entry(parent).or_default();
-            entries.push(((place.y, place.x), Entry::Section(&place.section)));
+            entries.push(((place.y, place.x), SectionContent::Section(&place.section)));
         }
     }
     for entries in sections.values_mut() {
@@ -88,7 +88,7 @@ pub fn items_in_order(homarr: &Homarr) -> HashMap<&str, Vec<&Item>> {
 }
 
 struct Walk<'s, 'a> {
-    sections: &'s HashMap<&'a str, Vec<(Place, Entry<'a>)>>,
+    sections: &'s HashMap<&'a str, Vec<(Position, SectionContent<'a>)>>,
     /// Items and sections, each of which has one place.
     seen: HashSet<&'a str>,
     items: Vec<&'a Item>,
@@ -101,12 +101,12 @@ impl<'a> Walk<'_, 'a> {
         }
         for (_, entry) in self.sections.get(id).into_iter().flatten() {
             match entry {
-                Entry::Item(item) => {
+                SectionContent::Item(item) => {
                     if self.seen.insert(&item.id) {
                         self.items.push(item);
                     }
                 }
-                Entry::Section(inner) => self.section(inner, depth + 1),
+                SectionContent::Section(inner) => self.section(inner, depth + 1),
             }
         }
     }

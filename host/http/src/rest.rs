@@ -54,7 +54,7 @@ pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, Metho
                                 parameters: Result<RawPathParams, RawPathParamsRejection>,
                                 request: Request| async move {
                 let parameters = named(&route, parameters);
-                answer(&http, id, &procedure, parameters, request).await
+                respond(&http, id, &procedure, parameters, request).await
             };
             router = router.merge(on(filter(route.method), handler));
         }
@@ -83,7 +83,7 @@ fn named(route: &Route, values: Result<RawPathParams, RawPathParamsRejection>) -
     Ok(route.parameters().zip(values).collect())
 }
 
-async fn answer(
+async fn respond(
     http: &Shared,
     id: RequestId,
     procedure: &Arc<Procedure>,

@@ -102,8 +102,9 @@ pub async fn serve(
 ) {
     let connections = Connections::new(site.into(), limits);
     let (answers, requests) = (connections.answers.clone(), connections.requests.clone());
+    let stop = pin!(stop);
     tokio::select! {
-        () = serve_until(connections, listener, limits, pin!(stop)) => {}
+        () = serve_until(connections, listener, limits, stop) => {}
         () = answers.watch() => {}
         () = requests.watch() => {}
     }

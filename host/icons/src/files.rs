@@ -35,7 +35,7 @@ use crate::{
     folder::{Bounds, Folder, Name},
     hosts::{Ended, Hosts},
     picture::Picture,
-    place::{self, Place},
+    place::{self, PictureSource},
 };
 
 /// Concurrent fetches.
@@ -117,7 +117,7 @@ impl IconFiles {
 
     /// Whether the picture at this URL is in the folder.
     pub async fn is_kept(self: &Arc<Self>, icon_url: &str) -> bool {
-        let Ok(Place::Web(url)) = Place::of(icon_url) else {
+        let Ok(PictureSource::Web(url)) = PictureSource::of(icon_url) else {
             return false;
         };
         let (files, name) = (self.clone(), Name::of(&url));
@@ -128,12 +128,12 @@ impl IconFiles {
 
     /// The picture at the URL of an icon: a URL with `http:` or `https:`, or a `data:` URL.
     pub async fn get(self: &Arc<Self>, icon_url: &str) -> Result<Picture, IconError> {
-        let url = match Place::of(icon_url)? {
-            Place::Data(rest) => return Picture::of(place::data(&rest)?),
-            Place::Web(url) => url,
+        let url = match PictureSource::of(icon_url)? {
+            PictureSource::Data(rest) => return Picture::of(place::data(&rest)?),
+            PictureSource::Web(url) => url,
         };
         let name = Name::of(&url);
-        if let Some(picture) = self.kept(&name).await {
+        if let Some(picture) = self.find_stored(&name).await {
             return Ok(picture);
         }
         let mut fetching = self.fetching(name, url)?;
@@ -144,7 +144,7 @@ impl IconFiles {
     }
 
     /// The picture in the folder.
-    async fn kept(self: &Arc<Self>, name: &Name) -> Option<Picture> {
+    async fn find_stored(self: &Arc<Self>, name: &Name) -> Option<Picture> {
         let _permit = self.reads.acquire().await.ok()?;
         let (files, name) = (self.clone(), name.clone());
         spawn_blocking(move || files.read(&name)).await.ok()?

@@ -62,7 +62,7 @@ pub(crate) struct Folder {
     count: AtomicU64,
 }
 
-struct Entry {
+struct StoredFile {
     modified: SystemTime,
     size: u64,
     path: PathBuf,
@@ -149,7 +149,7 @@ impl Folder {
             };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             if Name::is_one(name) {
-                entries.push(Entry {
+                entries.push(StoredFile {
                     modified,
                     size: metadata.len(),
                     path: entry.path(),

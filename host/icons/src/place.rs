@@ -20,14 +20,14 @@ const LONGEST: usize = 8192;
 
 /// Where a picture is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PictureSource {
     /// At this URL, which has `http:` or `https:`.
     Web(Url),
     /// In the URL itself: the part of a `data:` URL after the scheme.
     Data(String),
 }
 
-impl Place {
+impl PictureSource {
     /// Reads the URL of an icon.
     pub fn of(icon_url: &str) -> Result<Self, IconError> {
         let icon_url = icon_url.trim();
@@ -48,7 +48,7 @@ impl Place {
 
 /// Whether an icon's URL may have a picture, as far as the URL itself says.
 pub fn is_servable(icon_url: &str) -> bool {
-    Place::of(icon_url).is_ok()
+    PictureSource::of(icon_url).is_ok()
 }
 
 /// A URL to fetch: of an icon, or of a redirect.
@@ -112,8 +112,8 @@ mod tests {
             ("https://bücher.example/x", "https://xn--bcher-kva.example/x"),
         ] {
             assert_eq!(
-                Place::of(text),
-                Ok(Place::Web(Url::parse(url).unwrap())),
+                PictureSource::of(text),
+                Ok(PictureSource::Web(Url::parse(url).unwrap())),
                 "{text}"
             );
         }
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_data_url_is_decoded_as_browsers_do() {
-        let content = |text: &str| match Place::of(text) {
-            Ok(Place::Data(rest)) => data(&rest).ok(),
+        let content = |text: &str| match PictureSource::of(text) {
+            Ok(PictureSource::Data(rest)) => data(&rest).ok(),
             _ => None,
         };
         for (text, expected) in [

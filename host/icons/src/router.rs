@@ -105,7 +105,7 @@ pub fn router(api: Router, files: Arc<IconFiles>) -> Router {
     // A nested service adds no path parameters to the extensions, where the API would read them as its own.
     let service = tower::service_fn(move |request: Request| {
         let routes = routes.clone();
-        async move { Ok::<_, Infallible>(routes.answer(request).await) }
+        async move { Ok::<_, Infallible>(routes.respond(request).await) }
     });
     Router::new().nest_service("/icons", service)
 }
@@ -117,7 +117,7 @@ struct Routes {
 }
 
 impl Routes {
-    async fn answer(&self, request: Request) -> Response {
+    async fn respond(&self, request: Request) -> Response {
         let (parts, _) = request.into_parts();
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             let mut response = answer::text(StatusCode::METHOD_NOT_ALLOWED, "Only GET is allowed here");

@@ -40,7 +40,7 @@ macro_rules! functions {
                         .call_with(procedure, caller, &new_request_id(), |mut call| async move {
                             let mut instance = call.enter().await?;
                             let answer = ask!(instance.$interface.$function(&call.caller(), $($given),*));
-                            let answer = instance.answer(answer);
+                            let answer = instance.read_result(answer);
                             instance.leave();
                             answer
                         })
@@ -170,7 +170,7 @@ impl SignIn {
                 .portico_dashboard_sign_in()
                 .call_external(store, &request_id, identity, linking)
                 .await;
-            instance.answer(answer)
+            instance.read_result(answer)
         };
         self.0
             .in_time(found)

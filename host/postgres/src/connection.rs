@@ -23,7 +23,7 @@ use tokio_postgres::{Client, Error, Statement};
 use super::failure::Unreached;
 use super::limits::Limits;
 use super::target::Target;
-use super::versions::{Place, Version, check};
+use super::versions::{ServerProcess, Version, check};
 
 /// How long a transaction may be open without a statement. The host ends calls earlier.
 const IDLE_TIME: Duration = Duration::from_secs(60);
@@ -36,7 +36,7 @@ pub(super) struct Connection {
     /// The task that moves its messages.
     messages: AbortHandle,
     /// Where it leads; `None` if that was not checked.
-    place: Option<Place>,
+    place: Option<ServerProcess>,
     /// Whether another server has taken the place of its own.
     is_left: AtomicBool,
     /// How long a response may take.
@@ -52,7 +52,7 @@ impl Connection {
         let sent = Instant::now();
         let checked = in_time(target, connection.client.simple_query(&sql)).await?;
         let unfit = |why| Err(Unreached::Unfit(why));
-        let (Some(version), Some(place)) = (Version::of(&checked), Place::of(&checked)) else {
+        let (Some(version), Some(place)) = (Version::of(&checked), ServerProcess::of(&checked)) else {
             return unfit("it has no version".into());
         };
         if let Some(why) = version.refusal() {
@@ -123,14 +123,14 @@ impl Connection {
         if let Some(statement) = self.statements().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.answer(self.client.prepare_typed(sql, types)).await?;
+        let statement = self.wait_for(self.client.prepare_typed(sql, types)).await?;
         self.statements().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
     /// Waits for a response on this connection. First reads the responses to what was sent earlier, because a
     /// connection stops at a response that nothing reads.
-    pub async fn answer<T>(&self, answer: impl Future<Output = T>) -> T {
+    pub async fn wait_for<T>(&self, answer: impl Future<Output = T>) -> T {
         let mut answer = pin!(answer);
         if let Some(answer) = self.answer_in_time(answer.as_mut()).await {
             return answer;
@@ -169,9 +169,9 @@ impl Connection {
     }
 
     /// Sends statements without parameters. Their response must be awaited, or given up, before that of others.
-    pub fn send(&self, sql: impl Into<String>) -> Answer {
+    pub fn send(&self, sql: impl Into<String>) -> Acknowledgement {
         let (client, sql) = (self.client.clone(), sql.into());
-        let mut answer: Answer = Box::pin(async move { client.batch_execute(&sql).await });
+        let mut answer: Acknowledgement = Box::pin(async move { client.batch_execute(&sql).await });
         match (&mut answer).now_or_never() {
             Some(answered) => Box::pin(ready(answered)),
             None => answer,
@@ -194,7 +194,7 @@ impl Connection {
                 false => Poll::Pending,
             }
         });
-        self.answer(waiting).await;
+        self.wait_for(waiting).await;
         let sent = std::mem::take(&mut *self.before()).into_iter();
         sent.filter_map(|sent| match sent {
             Sent::Answered(answer) => Some(answer),
@@ -232,11 +232,11 @@ impl Drop for Connection {
 }
 
 /// The response to statements without parameters.
-pub(super) type Answer = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+pub(super) type Acknowledgement = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// What was sent and may not have a response yet.
 enum Sent {
-    Waiting(Answer),
+    Waiting(Acknowledgement),
     Answered(Result<(), Error>),
 }
 

@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Error};
 
 use super::health::{Away, is_away};
 use super::locks::LOCK;
-use super::versions::{FIRST, NEWEST, Place, Version, check, end_older};
+use super::versions::{FIRST, NEWEST, ServerProcess, Version, check, end_older};
 
 const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
     Migration {
@@ -151,7 +151,7 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
 
 /// The number of the version table, which distinguishes installations in one database.
 pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
-    let place = Place::of(&client.simple_query(&check()).await?);
+    let place = ServerProcess::of(&client.simple_query(&check()).await?);
     Ok(place.context("its version cannot be read")?.installation)
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn fold<A: Send>(
         Span::Short | Span::Unbounded => Some(db.prepared(&text, &types_of(values)).await?),
         Span::Long => None,
     };
-    db.answer(async {
+    db.wait_for(async {
         let rows = match &statement {
             Some(statement) => {
                 db.client()
@@ -56,7 +56,7 @@ pub(super) async fn fold<A: Send>(
 pub(super) async fn execute(db: &Connection, sql: &'static Sql, values: &[Value]) -> Result<u64> {
     let statement = db.prepared(&TEXTS.of(sql, true), &types_of(values)).await?;
     let values = values.iter().map(Parameter);
-    Ok(db.answer(db.client().execute_raw(&statement, values)).await?)
+    Ok(db.wait_for(db.client().execute_raw(&statement, values)).await?)
 }
 
 /// Rows that are inserted with one statement, now or with the COMMIT.
@@ -76,7 +76,7 @@ impl Deferred {
     pub async fn run(&self, db: &Connection) -> Result<()> {
         let statement = self.prepare(db).await?;
         let lists = self.columns.iter().map(|column| List(column));
-        db.answer(db.client().execute_raw(&statement, lists)).await?;
+        db.wait_for(db.client().execute_raw(&statement, lists)).await?;
         Ok(())
     }
 

@@ -30,13 +30,13 @@ pub(super) struct Session {
     places: Places,
     /// Whether a transaction was begun.
     is_open: bool,
-    work: Work,
+    work: InProgress,
     is_of_no_use: bool,
 }
 
 /// What may be in progress.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
+enum InProgress {
     Nothing,
     Statement,
     Commit,
@@ -51,7 +51,7 @@ impl Session {
             connection,
             places,
             is_open: false,
-            work: Work::Nothing,
+            work: InProgress::Nothing,
             is_of_no_use: false,
         })
     }
@@ -69,13 +69,13 @@ impl Session {
 
     /// Sends statements before the next one, without waiting for the response.
     pub fn send(&mut self, statements: impl Into<String>) {
-        self.work = Work::Statement;
+        self.work = InProgress::Statement;
         self.connection.send_before(statements);
     }
 
     /// The connection, for a statement, which counts as in progress until [`Session::ended`].
     pub fn connection(&mut self) -> &Connection {
-        self.work = Work::Statement;
+        self.work = InProgress::Statement;
         &self.connection
     }
 
@@ -90,7 +90,7 @@ impl Session {
         mut self,
         writes: impl Future<Output = Result<()>> + Send,
     ) -> portico_storage::Result<()> {
-        self.work = Work::Commit;
+        self.work = InProgress::Commit;
         let connection = self.connection.clone();
         // Polled in this order, and so sent in it.
         let (written, committed) = join(writes, connection.commit()).await;
@@ -98,7 +98,7 @@ impl Session {
             return Err(self.pool.health.unknown(connection.no_answer()));
         };
         // PostgreSQL reports success for the COMMIT of a failed transaction.
-        let ended = self.ended(written.and(committed.map_err(Failure::from))).await;
+        let ended = self.finish(written.and(committed.map_err(Failure::from))).await;
         ended.map_err(|failure| match failure {
             // The COMMIT was sent, and may have been carried out although a response was lost.
             Failure::Postgres(error) if is_lost(&error) => self.pool.health.unknown(&error),
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Notes how a statement ended. If what was sent before it failed, that is the reason.
-    pub async fn ended<T>(&mut self, mut result: Result<T>) -> Result<T> {
+    pub async fn finish<T>(&mut self, mut result: Result<T>) -> Result<T> {
         for answer in self.connection.take_answers().await {
             if let Err(error) = answer
                 && !matches!(&result, Err(Failure::Postgres(first)) if !is_consequence(first))
@@ -122,7 +122,7 @@ impl Session {
         }
         // The rest of a result that is too large is still to come.
         if !matches!(result, Err(Failure::Unread(_))) {
-            self.work = Work::Nothing;
+            self.work = InProgress::Nothing;
         }
         result
     }
@@ -151,7 +151,7 @@ impl Drop for Session {
         );
         connection.give_up_answers();
         let work = self.work;
-        if work != Work::Nothing {
+        if work != InProgress::Nothing {
             if let Ok(runtime) = Handle::try_current() {
                 runtime.spawn(async move {
                     end(work, &pool, connection).await;
@@ -169,8 +169,8 @@ impl Drop for Session {
 }
 
 /// Waits until what is in progress has ended. A connection on which a statement was cancelled is closed.
-async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
-    if work == Work::Commit {
+async fn end(work: InProgress, pool: &Arc<Pool>, connection: Arc<Connection>) {
+    if work == InProgress::Commit {
         if has_committed(pool, &connection).await {
             pool.put_back(connection);
         }
@@ -180,7 +180,7 @@ async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
         let cancelled = connection.client().cancel_token();
         cancelled.cancel_query(pool.target.tls.clone()).await?;
         // Without a transaction it does nothing.
-        connection.answer(connection.send("ROLLBACK")).await
+        connection.wait_for(connection.send("ROLLBACK")).await
     };
     let _ = timeout(CLEANING, ended).await;
 }
@@ -217,12 +217,12 @@ async fn is_committing(pool: &Arc<Pool>, connection: &Connection) -> bool {
     );
     let db = other.connection();
     let found = db
-        .answer(db.client().simple_query(&sql))
+        .wait_for(db.client().simple_query(&sql))
         .await
         .map_err(Failure::from);
     let is_row = |message: &SimpleQueryMessage| matches!(message, SimpleQueryMessage::Row(_));
     other
-        .ended(found)
+        .finish(found)
         .await
         .is_ok_and(|found| found.iter().any(is_row))
 }

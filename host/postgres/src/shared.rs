@@ -146,7 +146,7 @@ impl State {
         keys: &[RecordKey],
     ) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
         let read = read(session.connection(), keys).await;
-        self.ended(session, read).await
+        self.finish(session, read).await
     }
 
     /// Writes these records with the COMMIT. `None` marks a record as expired; it is removed later, with others.
@@ -156,14 +156,14 @@ impl State {
         changed: &[(&RecordKey, Option<SharedRecord>)],
     ) -> Result<()> {
         let prepared = session.connection().prepared(WRITE, &[]).await;
-        self.ended(&mut session, prepared.map_err(Failure::from)).await?;
+        self.finish(&mut session, prepared.map_err(Failure::from)).await?;
         let db = session.connection_to_commit();
         session.commit(write(&db, changed)).await
     }
 
     /// Notes how statements of a session ended.
-    async fn ended<T>(&self, session: &mut Session, result: query::Result<T>) -> Result<T> {
-        let result = session.ended(result).await;
+    async fn finish<T>(&self, session: &mut Session, result: query::Result<T>) -> Result<T> {
+        let result = session.finish(result).await;
         result.map_err(|failure| self.pool.health.translate(failure))
     }
 
@@ -192,7 +192,7 @@ impl State {
         let mut session = Session::take(&self.pool, For::Step).await?;
         session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
         let removed = remove(session.connection(), self.installation).await;
-        self.ended(&mut session, removed).await?;
+        self.finish(&mut session, removed).await?;
         session.closed();
         Ok(())
     }
@@ -210,7 +210,7 @@ async fn read(db: &Connection, keys: &[RecordKey]) -> query::Result<(Vec<Option<
     let bytes: Vec<&[u8]> = keys.iter().map(|key| &key.key[..]).collect();
     let statement = db.prepared(READ, &[]).await?;
     let rows = db
-        .answer(db.client().query(&statement, &[&kinds, &bytes]))
+        .wait_for(db.client().query(&statement, &[&kinds, &bytes]))
         .await?;
     let (mut records, mut now) = (Vec::new(), 0);
     for row in rows {
@@ -242,7 +242,7 @@ async fn write(db: &Connection, changed: &[(&RecordKey, Option<SharedRecord>)]) 
     }
     let statement = db.prepared(WRITE, &[]).await?;
     let values: [&(dyn ToSql + Sync); 5] = [&kinds, &keys, &values, &ranks, &ends];
-    db.answer(db.client().execute(&statement, &values)).await?;
+    db.wait_for(db.client().execute(&statement, &values)).await?;
     Ok(())
 }
 
@@ -251,17 +251,17 @@ async fn remove(db: &Connection, installation: i32) -> query::Result<()> {
     let sql = "SELECT pg_try_advisory_xact_lock($1, $2)";
     let statement = db.prepared(sql, &[]).await?;
     let values: [&(dyn ToSql + Sync); 2] = [&REMOVAL_LOCK, &installation];
-    let row = db.answer(db.client().query_one(&statement, &values)).await?;
+    let row = db.wait_for(db.client().query_one(&statement, &values)).await?;
     if row.try_get(0)? {
         let statement = db.prepared(REMOVE_ENDED, &[]).await?;
-        db.answer(db.client().execute(&statement, &[&REMOVED_AT_ONCE]))
+        db.wait_for(db.client().execute(&statement, &[&REMOVED_AT_ONCE]))
             .await?;
         let statement = db.prepared(REMOVE_BEYOND, &[]).await?;
         for kind in RecordKind::ALL {
             let (name, most) = (kind.name(), i64::from(kind.most()));
             let values: [&(dyn ToSql + Sync); 3] = [&name, &most, &REMOVED_AT_ONCE];
-            db.answer(db.client().execute(&statement, &values)).await?;
+            db.wait_for(db.client().execute(&statement, &values)).await?;
         }
     }
-    Ok(db.answer(db.send("COMMIT")).await?)
+    Ok(db.wait_for(db.send("COMMIT")).await?)
 }

@@ -98,7 +98,7 @@ impl PostgresTransaction {
     /// Notes how a statement ended.
     async fn end_statement<T: Send>(&mut self, result: query::Result<T>) -> Result<T> {
         let session = self.session.as_mut().ok_or_else(failed_before)?;
-        let result = session.ended(result).await;
+        let result = session.finish(result).await;
         result.map_err(|failure| self.resources.pool.health.translate(failure))
     }
 }

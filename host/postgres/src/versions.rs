@@ -29,7 +29,7 @@ pub(super) const FIRST: usize = 6;
 pub(super) const NEWEST: usize = 7;
 
 /// The statement that reads the version; the earliest had no column `oldest`. It also reads where the connection leads
-/// ([`Place`]), and the time there.
+/// ([`ServerProcess`]), and the time there.
 pub(super) fn check() -> String {
     format!(
         "SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1), portico_version.tableoid,
@@ -83,7 +83,7 @@ impl Version {
 
 /// Where a connection leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ServerProcess {
     /// The number of the version table. It distinguishes installations, even from an earlier one of the same name.
     pub installation: i32,
     /// The process of the server that works for the connection.
@@ -94,7 +94,7 @@ pub(super) struct Place {
     pub time: Timestamp,
 }
 
-impl Place {
+impl ServerProcess {
     /// What [`check`] returns, at the end of these messages; `None` if it is not there.
     pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
         // Numbers of objects are unsigned; locks take signed ones.

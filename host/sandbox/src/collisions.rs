@@ -33,7 +33,7 @@ impl Collisions {
     }
 
     /// Storage returned `retry`, which it may do more than once in one transaction.
-    pub fn note(&mut self) {
+    pub fn count_collision(&mut self) {
         if !self.is_last {
             self.is_last = true;
             self.count = self.count.saturating_add(1);
@@ -69,7 +69,7 @@ mod tests {
     fn waits(share: f64) -> impl Iterator<Item = Duration> {
         let mut collisions = Collisions::new(TOGETHER);
         std::iter::from_fn(move || {
-            collisions.note();
+            collisions.count_collision();
             collisions.next_wait(|| share)
         })
     }
@@ -93,8 +93,8 @@ mod tests {
         let mut collisions = Collisions::new(TOGETHER);
         assert_eq!(collisions.next_wait(|| 1.0), None);
         // Every function of one transaction may return it.
-        collisions.note();
-        collisions.note();
+        collisions.count_collision();
+        collisions.count_collision();
         assert_eq!(collisions.at_the_end(), Some(1));
         assert_eq!(collisions.next_wait(|| 1.0), Some(FIRST));
         assert_eq!(collisions.at_the_end(), None);

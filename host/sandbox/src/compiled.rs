@@ -95,7 +95,7 @@ fn from_folder(
         ),
     }
     let component = compile()?;
-    if let Err(error) = keep(&component, &file, folder) {
+    if let Err(error) = store_compiled(&component, &file, folder) {
         warn!(%error, file = %file.display(), "the compiled component is not kept: the next start takes longer");
     }
     if let Err(error) = forget_old(folder) {
@@ -136,7 +136,7 @@ fn is_ours(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & OTHERS_MAY_WRITE == 0
 }
 
-fn keep(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()> {
+fn store_compiled(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()> {
     let code = component.serialize()?;
     let mut new = temporary(folder)?;
     new.write_all(&Sha256::digest(&code))?;
@@ -195,7 +195,7 @@ mod tests {
         })
     }
 
-    fn kept(folder: &Path) -> Vec<PathBuf> {
+    fn list_compiled(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
@@ -211,7 +211,7 @@ mod tests {
         let folder = folder.path().join("cache");
         load(&engine, EMPTY, Some(&folder)).unwrap();
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
-        let [file] = &kept(&folder)[..] else {
+        let [file] = &list_compiled(&folder)[..] else {
             panic!("one file")
         };
         assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
@@ -223,7 +223,7 @@ mod tests {
         let engine = Engine::default();
         let folder = tempfile::tempdir().unwrap();
         load(&engine, EMPTY, Some(folder.path())).unwrap();
-        let file = &kept(folder.path())[0];
+        let file = &list_compiled(folder.path())[0];
         set_mode(file, 0o620);
         assert!(from_file(&engine, file).is_err());
         // The file is made anew.
@@ -241,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         set_mode(folder.path(), 0o777);
         load(&engine, EMPTY, Some(folder.path())).unwrap();
-        assert_eq!(kept(folder.path()).len(), 0);
+        assert_eq!(list_compiled(folder.path()).len(), 0);
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         let engine = Engine::default();
         let folder = tempfile::tempdir().unwrap();
         load(&engine, EMPTY, Some(folder.path())).unwrap();
-        let file = &kept(folder.path())[0];
+        let file = &list_compiled(folder.path())[0];
         let whole = fs::read(file).unwrap();
         let flipped = |place: usize| {
             let mut bytes = whole.clone();
@@ -286,7 +286,7 @@ mod tests {
         other.epoch_interruption(true);
         let other = Engine::new(&other).unwrap();
         load(&other, EMPTY, Some(folder.path())).unwrap();
-        let file = &kept(folder.path())[0];
+        let file = &list_compiled(folder.path())[0];
         assert!(from_file(&Engine::default(), file).is_err());
         load(&Engine::default(), EMPTY, Some(folder.path())).unwrap();
         from_file(&Engine::default(), file).unwrap().unwrap();
@@ -306,7 +306,7 @@ mod tests {
             let component = [&*EMPTY, &[0, 2, 0, number]].concat();
             load(&engine, Wasm::Bytes(&component), Some(folder.path())).unwrap();
         }
-        assert_eq!(kept(folder.path()).len(), MOST_KEPT);
+        assert_eq!(list_compiled(folder.path()).len(), MOST_KEPT);
     }
 
     /// A process that is killed while it writes leaves its file under a temporary name.
@@ -318,7 +318,7 @@ mod tests {
             temporary(folder.path()).unwrap().keep().unwrap();
         }
         load(&engine, EMPTY, Some(folder.path())).unwrap();
-        assert_eq!(kept(folder.path()).len(), MOST_KEPT);
+        assert_eq!(list_compiled(folder.path()).len(), MOST_KEPT);
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
             fs::create_dir(folder.path().join(format!("{number}.{EXTENSION}"))).unwrap();
         }
         let file = folder.path().join(name_of(EMPTY));
-        keep(&Component::new(&engine, &*EMPTY).unwrap(), &file, folder.path()).unwrap();
+        store_compiled(&Component::new(&engine, &*EMPTY).unwrap(), &file, folder.path()).unwrap();
         assert!(forget_old(folder.path()).is_err());
         from_file(&engine, &file).unwrap().unwrap();
     }

@@ -25,7 +25,7 @@ use storage::{
     StoredApp, UserFilter, Viewer,
 };
 
-type Answer<T> = wasmtime::Result<Result<T, Error>>;
+type ImportResult<T> = wasmtime::Result<Result<T, Error>>;
 type Handle = Resource<OpenTransaction>;
 
 impl State {
@@ -39,9 +39,9 @@ impl State {
     }
 
     /// Converts a result of storage to the contract's types, and counts it if it is a collision.
-    fn convert<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> Answer<U> {
+    fn convert<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> ImportResult<U> {
         if matches!(answer, Err(portico_storage::Error::Retry)) {
-            self.budget.collisions.note();
+            self.budget.collisions.count_collision();
         }
         Ok(answer.map(U::from).map_err(Error::from))
     }
@@ -98,7 +98,7 @@ async fn until<T>(
 }
 
 impl storage::Host for State {
-    async fn begin(&mut self, access: Access, context: String) -> Answer<Handle> {
+    async fn begin(&mut self, access: Access, context: String) -> ImportResult<Handle> {
         ensure!(*context == *self.context.request_id, AbortReason::OtherContext);
         // It could wait for itself, or take connections that others wait for.
         ensure!(self.table.is_empty(), AbortReason::SecondTransaction);
@@ -117,7 +117,7 @@ impl storage::Host for State {
 }
 
 impl storage::HostTransaction for State {
-    async fn commit(&mut self, this: Handle) -> Answer<()> {
+    async fn commit(&mut self, this: Handle) -> ImportResult<()> {
         let OpenTransaction(transaction) = self.end(this)?;
         let committed = self.budget.meter.clone().wait(transaction.commit()).await;
         self.convert(committed)
@@ -128,15 +128,15 @@ impl storage::HostTransaction for State {
         Ok(())
     }
 
-    async fn has_users(&mut self, this: Handle) -> Answer<bool> {
+    async fn has_users(&mut self, this: Handle) -> ImportResult<bool> {
         ask!(self, this.has_users())
     }
 
-    async fn get_user(&mut self, this: Handle, id: String) -> Answer<Option<User>> {
+    async fn get_user(&mut self, this: Handle, id: String) -> ImportResult<Option<User>> {
         ask!(self, this.get_user(&id))
     }
 
-    async fn get_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
+    async fn get_account(&mut self, this: Handle, key: AccountKey) -> ImportResult<Option<Account>> {
         let found: Result<Option<portico_storage::Account>, _> = ask!(self, this.get_account(&key.into()))?;
         Ok(found.map(|account| account.map(Account::from)))
     }
@@ -147,17 +147,17 @@ impl storage::HostTransaction for State {
         filter: UserFilter,
         slice: Slice,
         with_images: bool,
-    ) -> Answer<Vec<ListedUser>> {
+    ) -> ImportResult<Vec<ListedUser>> {
         let listed: Result<Vec<portico_storage::ListedUser>, _> =
             ask_until_the_end!(self, this.list_users(&filter.into(), slice.into(), with_images))?;
         Ok(listed.map(|users| users.into_iter().map(ListedUser::from).collect()))
     }
 
-    async fn count_users(&mut self, this: Handle, filter: UserFilter) -> Answer<u32> {
+    async fn count_users(&mut self, this: Handle, filter: UserFilter) -> ImportResult<u32> {
         ask_until_the_end!(self, this.count_users(&filter.into()))
     }
 
-    async fn insert_user(&mut self, this: Handle, user: NewUser) -> Answer<()> {
+    async fn insert_user(&mut self, this: Handle, user: NewUser) -> ImportResult<()> {
         ask!(self, this.insert_user(&user.into()))
     }
 
@@ -166,19 +166,19 @@ impl storage::HostTransaction for State {
         this: Handle,
         user_id: String,
         subject: ProviderSubject,
-    ) -> Answer<()> {
+    ) -> ImportResult<()> {
         ask!(self, this.insert_identity(&user_id, &subject.into()))
     }
 
-    async fn set_profile(&mut self, this: Handle, id: String, profile: Profile) -> Answer<bool> {
+    async fn set_profile(&mut self, this: Handle, id: String, profile: Profile) -> ImportResult<bool> {
         ask!(self, this.set_profile(&id, &profile.into()))
     }
 
-    async fn set_image(&mut self, this: Handle, id: String, image: Option<String>) -> Answer<bool> {
+    async fn set_image(&mut self, this: Handle, id: String, image: Option<String>) -> ImportResult<bool> {
         ask!(self, this.set_image(&id, image.as_deref()))
     }
 
-    async fn set_home_boards(&mut self, this: Handle, id: String, boards: HomeBoards) -> Answer<bool> {
+    async fn set_home_boards(&mut self, this: Handle, id: String, boards: HomeBoards) -> ImportResult<bool> {
         ask!(self, this.set_home_boards(&id, &boards))
     }
 
@@ -187,23 +187,33 @@ impl storage::HostTransaction for State {
         this: Handle,
         id: String,
         preferences: SearchPreferences,
-    ) -> Answer<bool> {
+    ) -> ImportResult<bool> {
         ask!(self, this.set_search_preferences(&id, &preferences))
     }
 
-    async fn set_color_scheme(&mut self, this: Handle, id: String, scheme: ColorScheme) -> Answer<bool> {
+    async fn set_color_scheme(
+        &mut self,
+        this: Handle,
+        id: String,
+        scheme: ColorScheme,
+    ) -> ImportResult<bool> {
         ask!(self, this.set_color_scheme(&id, scheme))
     }
 
-    async fn set_ping_icons_enabled(&mut self, this: Handle, id: String, enabled: bool) -> Answer<bool> {
+    async fn set_ping_icons_enabled(
+        &mut self,
+        this: Handle,
+        id: String,
+        enabled: bool,
+    ) -> ImportResult<bool> {
         ask!(self, this.set_ping_icons_enabled(&id, enabled))
     }
 
-    async fn set_first_day_of_week(&mut self, this: Handle, id: String, day: u8) -> Answer<bool> {
+    async fn set_first_day_of_week(&mut self, this: Handle, id: String, day: u8) -> ImportResult<bool> {
         ask!(self, this.set_first_day_of_week(&id, day))
     }
 
-    async fn set_disabled(&mut self, this: Handle, id: String, disabled: bool) -> Answer<bool> {
+    async fn set_disabled(&mut self, this: Handle, id: String, disabled: bool) -> ImportResult<bool> {
         ask!(self, this.set_disabled(&id, disabled))
     }
 
@@ -213,7 +223,7 @@ impl storage::HostTransaction for State {
         id: String,
         old: Option<String>,
         new: String,
-    ) -> Answer<bool> {
+    ) -> ImportResult<bool> {
         ask!(self, this.set_password_if(&id, old.as_deref(), &new))
     }
 
@@ -223,70 +233,75 @@ impl storage::HostTransaction for State {
         id: String,
         old: String,
         new: String,
-    ) -> Answer<bool> {
+    ) -> ImportResult<bool> {
         ask!(self, this.rehash_password_if(&id, &old, &new))
     }
 
-    async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
+    async fn delete_user(&mut self, this: Handle, id: String) -> ImportResult<bool> {
         ask_until_the_end!(self, this.delete_user(&id))
     }
 
-    async fn has_another_admin(&mut self, this: Handle, except: String) -> Answer<bool> {
+    async fn has_another_admin(&mut self, this: Handle, except: String) -> ImportResult<bool> {
         ask_until_the_end!(self, this.has_another_admin(&except))
     }
 
-    async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
+    async fn grant_admin(&mut self, this: Handle, id: String) -> ImportResult<()> {
         ask!(self, this.grant_admin(&id))
     }
 
-    async fn add_to_group(&mut self, this: Handle, user_id: String, group_id: String) -> Answer<bool> {
+    async fn add_to_group(&mut self, this: Handle, user_id: String, group_id: String) -> ImportResult<bool> {
         ask!(self, this.add_to_group(&user_id, &group_id))
     }
 
-    async fn has_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
+    async fn has_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> ImportResult<bool> {
         ask!(self, this.has_invite(&id, &token, now))
     }
 
-    async fn take_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
+    async fn take_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> ImportResult<bool> {
         ask!(self, this.take_invite(&id, &token, now))
     }
 
-    async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
+    async fn can_view_board(
+        &mut self,
+        this: Handle,
+        user_id: String,
+        board_id: String,
+    ) -> ImportResult<bool> {
         ask_until_the_end!(self, this.can_view_board(&user_id, &board_id))
     }
 
-    async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
+    async fn has_search_engine(&mut self, this: Handle, id: String) -> ImportResult<bool> {
         ask!(self, this.has_search_engine(&id))
     }
 
-    async fn get_app(&mut self, this: Handle, id: String, viewer: Viewer) -> Answer<Option<App>> {
+    async fn get_app(&mut self, this: Handle, id: String, viewer: Viewer) -> ImportResult<Option<App>> {
         ask!(self, this.get_app(&id, &viewer.into()))
     }
 
-    async fn get_apps(&mut self, this: Handle, ids: Vec<String>, viewer: Viewer) -> Answer<Vec<App>> {
+    async fn get_apps(&mut self, this: Handle, ids: Vec<String>, viewer: Viewer) -> ImportResult<Vec<App>> {
         self.check_entries(&ids)?;
         ask_until_the_end!(self, this.get_apps(&ids, &viewer.into()))
     }
 
-    async fn list_apps(&mut self, this: Handle, filter: AppFilter, slice: Slice) -> Answer<Vec<App>> {
+    async fn list_apps(&mut self, this: Handle, filter: AppFilter, slice: Slice) -> ImportResult<Vec<App>> {
         ask_until_the_end!(self, this.list_apps(&filter.into(), slice.into()))
     }
 
-    async fn count_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<u32> {
+    async fn count_apps(&mut self, this: Handle, filter: AppFilter) -> ImportResult<u32> {
         ask_until_the_end!(self, this.count_apps(&filter.into()))
     }
 
-    async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
+    async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> ImportResult<()> {
         self.check_entries(&apps)?;
         let apps: Vec<_> = apps.into_iter().map(Into::into).collect();
         ask_until_the_end!(self, this.insert_apps(&apps))
     }
 
-    async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
+    async fn update_app(&mut self, this: Handle, app: StoredApp) -> ImportResult<bool> {
         ask!(self, this.update_app(&app.into()))
     }
 
-    async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
+    async fn delete_app(&mut self, this: Handle, id: String) -> ImportResult<bool> {
         ask_until_the_end!(self, this.delete_app(&id))
     }
 }

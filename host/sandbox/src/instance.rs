@@ -185,7 +185,7 @@ impl Instance {
         let share = match self.keep {
             Some((user, instances)) if is_clean => {
                 let share = state.share.sibling();
-                instances.keep(Warm {
+                instances.put_back(Warm {
                     user,
                     store: self.store,
                     exports: self.exports,
@@ -199,7 +199,7 @@ impl Instance {
     }
 
     /// The result of a call: its value, its refusal, or why the host ended it.
-    pub fn answer<T>(&mut self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
+    pub fn read_result<T>(&mut self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
         self.ended_well = false;
         let answer = answer.map_err(trapped)?;
         if let Err(refusal) = &answer

@@ -79,7 +79,7 @@ impl WarmInstances {
     }
 
     /// Stores an instance whose call returned, if there is a place for it.
-    pub fn keep(&self, warm: Warm) {
+    pub fn put_back(&self, warm: Warm) {
         if self.most == 0 || warm.calls >= MOST_CALLS {
             return;
         }

@@ -164,7 +164,7 @@ impl Identity {
 
     /// The token that the session got since the request arrived.
     pub fn renewed_token(&self) -> Option<&str> {
-        self.new_token.as_ref()?.kept()
+        self.new_token.as_ref()?.committed_text()
     }
 
     /// Checks access, without the input. Does not check whether onboarding is open, which only storage knows.

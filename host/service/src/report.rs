@@ -15,12 +15,12 @@ pub struct Report {
     /// Whether nothing was written.
     pub dry_run: bool,
     /// Records that are new.
-    pub created: Vec<Entry>,
+    pub created: Vec<ReportEntry>,
     /// Existing records that changed, whether or not the document names them.
-    pub changed: Vec<Entry>,
-    pub removed: Vec<Entry>,
+    pub changed: Vec<ReportEntry>,
+    pub removed: Vec<ReportEntry>,
     /// Records that the document names and that already matched it.
-    pub unchanged: Vec<Entry>,
+    pub unchanged: Vec<ReportEntry>,
     /// How many records the document does not name and did not change.
     pub unnamed: Unnamed,
     /// What the document states and gets though no new record could have it.
@@ -53,7 +53,7 @@ pub struct Unnamed {
 }
 
 #[derive(Serialize, Deserialize)]
-pub struct Entry {
+pub struct ReportEntry {
     /// `group`, `user`, `app`, `searchEngine` or `board`.
     pub kind: Cow<'static, str>,
     /// `None` for a record that a dry run would create.
@@ -79,7 +79,7 @@ pub struct Change {
 
 impl Report {
     /// The records that were created (`+`), changed (`~`) and removed (`-`).
-    pub fn parts(&self) -> [(&'static str, &[Entry]); 3] {
+    pub fn parts(&self) -> [(&'static str, &[ReportEntry]); 3] {
         [("+", &self.created), ("~", &self.changed), ("-", &self.removed)]
     }
 
@@ -102,7 +102,7 @@ impl Unnamed {
     }
 }
 
-impl Entry {
+impl ReportEntry {
     /// Where a user signs in who has no password here.
     pub fn other_provider(&self) -> Option<&'static str> {
         match self.provider? {

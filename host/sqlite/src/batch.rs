@@ -69,7 +69,7 @@ struct Failure {
 }
 
 /// Sends all of them the same result.
-pub(super) fn answer(members: impl IntoIterator<Item = Member>, result: &Result<()>) {
+pub(super) fn send_results(members: impl IntoIterator<Item = Member>, result: &Result<()>) {
     for member in members {
         // A member whose caller is gone needs no result.
         let _ = member.send(result.clone());
@@ -77,7 +77,7 @@ pub(super) fn answer(members: impl IntoIterator<Item = Member>, result: &Result<
 }
 
 fn refuse(transactions: impl IntoIterator<Item = Blind>, error: Error) {
-    answer(transactions.into_iter().map(|blind| blind.member), &Err(error));
+    send_results(transactions.into_iter().map(|blind| blind.member), &Err(error));
 }
 
 /// What undoes a member.
@@ -131,7 +131,7 @@ impl Batch {
     }
 
     /// Leaves a member's work for the COMMIT. If this fails, the caller must undo it.
-    pub fn keep(&mut self, undo: Undo) -> rusqlite::Result<()> {
+    pub fn release(&mut self, undo: Undo) -> rusqlite::Result<()> {
         match undo {
             Undo::Batch => Ok(()),
             Undo::Savepoint => run(&self.connection, "RELEASE member", []).map(drop),
@@ -201,7 +201,7 @@ impl Batch {
         let undo = self.begin().map_err(|error| failure(self, &error, false))?;
         let mut writes = transactions.into_iter().flat_map(|blind| &blind.writes);
         let ran = writes.try_for_each(|write| write.run(&self.connection));
-        ran.and_then(|()| self.keep(undo)).map_err(|error| {
+        ran.and_then(|()| self.release(undo)).map_err(|error| {
             self.undo(undo);
             failure(self, &error, self.is_sound())
         })

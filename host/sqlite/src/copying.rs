@@ -172,7 +172,7 @@ impl RowWriter for DatabaseWriter {
         })
     }
 
-    async fn keep(mut self: Box<Self>) -> anyhow::Result<()> {
+    async fn commit(mut self: Box<Self>) -> anyhow::Result<()> {
         let kept = self.finish();
         kept.with_context(|| format!("cannot write {}", self.path.display()))
     }

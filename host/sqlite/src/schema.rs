@@ -51,14 +51,14 @@ pub(super) fn explain_interruption(error: anyhow::Error) -> anyhow::Error {
 
 /// One entry of `sqlite_schema`, without the number of its first page.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct SchemaRow {
     kind: String,
     name: String,
     table: String,
     sql: Option<String>,
 }
 
-impl Entry {
+impl SchemaRow {
     fn describe(&self) -> String {
         let name: String = self.name.chars().take(MAX_NAME).collect();
         format!("the {} {name:?}", self.kind)
@@ -69,10 +69,10 @@ impl Entry {
     }
 }
 
-fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
+fn entries(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
     let mut statement = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT ?1")?;
     let entries = statement.query_map([MAX_ENTRIES], |row| {
-        Ok(Entry {
+        Ok(SchemaRow {
             kind: row.get(0)?,
             name: row.get(1)?,
             table: row.get(2)?,
@@ -92,7 +92,7 @@ pub(super) fn check(connection: &Connection) -> anyhow::Result<()> {
     if version > 0 && found == expected {
         return Ok(());
     }
-    let is_in = |entry: &Entry, others: &[Entry]| others.iter().any(|other| other.has_name_of(entry));
+    let is_in = |entry: &SchemaRow, others: &[SchemaRow]| others.iter().any(|other| other.has_name_of(entry));
     let mut differences = Vec::new();
     for entry in &found {
         if !is_in(entry, &expected) {

@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::batch::{Batch, Blind, Deferred, Member, Undo, answer};
+use super::batch::{Batch, Blind, Deferred, Member, Undo, send_results};
 use super::health::Health;
 use super::readers::Readers;
 use portico_storage::driver::waited_too_long;
@@ -224,7 +224,7 @@ impl Unfinished {
         // closed if it drops it.
         self.0 = writer.release(batch).map(|batch| (writer, batch));
         for (members, result) in rolled_back.into_iter().chain([ended]) {
-            answer(members, &result);
+            send_results(members, &result);
         }
     }
 }
@@ -287,7 +287,7 @@ impl WritePermit {
         self.undo = None;
         batch.undo(Undo::Savepoint);
         let (members, result) = batch.end();
-        answer(members, &result);
+        send_results(members, &result);
         // If it failed, this transaction may have read what the others wrote, which is now rolled back.
         result.map_err(|_| Error::Retry)?;
         self.begin()
@@ -305,7 +305,7 @@ impl WritePermit {
         let (Some(batch), Some(undo)) = (&mut self.batch, self.undo) else {
             return Err(Error::Unavailable("no permit to write".into()));
         };
-        let kept = batch.keep(undo);
+        let kept = batch.release(undo);
         kept.map_err(|error| self.writer.health.translate(&error))?;
         self.undo = None;
         let (member, answer) = oneshot::channel();

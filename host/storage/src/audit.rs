@@ -174,7 +174,7 @@ impl AuditedCall {
     }
 
     /// The entry of the call if it ends now with this outcome.
-    pub fn ended(&self, outcome: &str) -> AuditEntry {
+    pub fn with_outcome(&self, outcome: &str) -> AuditEntry {
         AuditEntry {
             time: self.clock.now(),
             outcome: outcome.into(),
@@ -192,7 +192,7 @@ impl AuditedCall {
         let is_open = self.context().is_open;
         let mut entry = AuditEntry {
             created,
-            ..self.ended(DONE)
+            ..self.with_outcome(DONE)
         };
         if is_open {
             let target = first_created.map(plain).or(entry.target);

@@ -26,7 +26,7 @@ impl NewToken {
     }
 
     /// The token, once a transaction that stores it is committed.
-    pub fn kept(&self) -> Option<&str> {
+    pub fn committed_text(&self) -> Option<&str> {
         let issued = self.issued.get()?;
         let is_committed = self.is_committed.load(Ordering::Acquire);
         is_committed.then_some(&issued.text)

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use self::calls::{Begin, Call};
 use crate::bridge::{Bridge, BridgeCall, BridgeError};
-use crate::protocol::{Answer, Broken, Request, Target};
+use crate::protocol::{Answer, Broken, Implementation, Request};
 
 /// An implementation of [`Storage`] in this process, with its bridge.
 pub struct InProcess {
@@ -49,7 +49,7 @@ impl InProcess {
     }
 }
 
-impl Target for InProcess {
+impl Implementation for InProcess {
     fn send(&mut self, request: &Request) -> Result<(), Broken> {
         let answers = self.sender.clone();
         let request = request.clone();

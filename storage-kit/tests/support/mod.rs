@@ -110,7 +110,7 @@ impl Bridge for Dashboard {
                     Some(account.password_version) == version && (!account.disabled || self.lets_disabled_in)
                 });
                 if begins {
-                    answer(&mut *transaction, BridgeCall::PutSession { id, user }).await?;
+                    run_call(&mut *transaction, BridgeCall::PutSession { id, user }).await?;
                 }
                 Value::Bool(begins)
             }
@@ -118,10 +118,10 @@ impl Bridge for Dashboard {
                 let account = transaction.get_account(&AccountKey::Id(user.clone())).await;
                 match account.map_err(refused)?.is_some_and(|account| account.disabled) {
                     true => Value::Null,
-                    false => answer(&mut *transaction, BridgeCall::PutKey { id, user }).await?,
+                    false => run_call(&mut *transaction, BridgeCall::PutKey { id, user }).await?,
                 }
             }
-            other => answer(&mut *transaction, other).await?,
+            other => run_call(&mut *transaction, other).await?,
         };
         transaction.commit().await.map_err(refused)?;
         Ok(answer)
@@ -139,7 +139,7 @@ fn done(done: bool) -> Result<Value, BridgeError> {
     }
 }
 
-async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> Result<Value, BridgeError> {
+async fn run_call(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> Result<Value, BridgeError> {
     match call {
         BridgeCall::PutGroup(group) => {
             let (id, name) = (&group.id[..], &group.name[..]);

@@ -68,7 +68,7 @@ impl<'a> Database<'a> {
     }
 
     fn fill(&self, apps: usize, users: usize) -> anyhow::Result<()> {
-        let target = Target::open(self)?;
+        let target = Sink::open(self)?;
         let hash = target.password_hash()?;
         target.add(
             "app (id, name, name_key, icon_url, description, href)",
@@ -107,7 +107,7 @@ impl<'a> Database<'a> {
     pub fn add_keys(&self, users: usize) -> anyhow::Result<Vec<String>> {
         let secrets = Secrets::new(Arc::new(SystemRandom));
         let keys: Vec<_> = (0..users).map(|_| secrets.api_key()).collect();
-        let target = Target::open(self)?;
+        let target = Sink::open(self)?;
         target.add(
             "api_key (id, user_id, created_at, secret_hash)",
             users,
@@ -123,7 +123,7 @@ impl<'a> Database<'a> {
 
     /// Adds boards with ten of these apps each. Every second one is shared with the group of user 0.
     pub fn add_boards(&self, apps: usize) -> anyhow::Result<()> {
-        let target = Target::open(self)?;
+        let target = Sink::open(self)?;
         target.add("board (id, name, name_key, is_public)", BOARDS, |number| {
             format!("board-{number}\tboard-{number}\tboard-{number}\t0")
         })?;
@@ -192,12 +192,12 @@ fn scattered(number: usize) -> usize {
 }
 
 /// Where rows go.
-enum Target<'a> {
+enum Sink<'a> {
     Sqlite(Connection),
     Postgresql(&'a Postgresql, &'a str),
 }
 
-impl<'a> Target<'a> {
+impl<'a> Sink<'a> {
     fn open(database: &'a Database<'_>) -> anyhow::Result<Self> {
         if let Some((server, name)) = &database.postgresql {
             return Ok(Self::Postgresql(server, name));

@@ -18,7 +18,7 @@ use crate::{
     data::{self, Database},
     load::{Load, Sample, get, post},
     server::{self, Connection, Server},
-    table::{Row, Table, Target, median},
+    table::{Bound, Row, Table, median},
 };
 
 const APPS: usize = 10_000;
@@ -120,7 +120,7 @@ impl Bench {
         let rounds = self.in_turn(&twins.loads(requests, CONNECTIONS))?;
         let rates = rounds.iter().map(|[one, other]| [one.rate, other.rate]);
         let text = |rate| format!("{rate:.0}/s");
-        Ok(ratio(work, rates, text, Target::AtLeast(least, "")))
+        Ok(ratio(work, rates, text, Bound::AtLeast(least, "")))
     }
 }
 
@@ -136,7 +136,7 @@ impl Twins {
 }
 
 /// A row of the median ratio of the second figure to the first, and of the medians of both.
-fn ratio(work: &str, pairs: impl Iterator<Item = [f64; 2]>, text: fn(f64) -> String, target: Target) -> Row {
+fn ratio(work: &str, pairs: impl Iterator<Item = [f64; 2]>, text: fn(f64) -> String, target: Bound) -> Row {
     let pairs: Vec<_> = pairs.collect();
     let figure = median(pairs.iter().map(|[one, other]| other / one));
     let [one, other] = [0, 1].map(|side| text(median(pairs.iter().map(|pair| pair[side]))));
@@ -212,7 +212,7 @@ fn batch(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         .iter()
         .map(|[one, all]| [BATCH as f64 * 1e6 / one.rate, 1e6 / all.rate]);
     let work = "a batch of 50 queries, compared with one by one";
-    Ok(vec![ratio(work, times, milliseconds, Target::AtMost(0.25, ""))])
+    Ok(vec![ratio(work, times, milliseconds, Bound::AtMost(0.25, ""))])
 }
 
 /// `POST /api/apps`, compared with a transaction for each call. Every answer is durable.
@@ -255,7 +255,7 @@ fn sign_in(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let rounds = bench.in_turn(&twins.loads(&requests, 1))?;
     let times = rounds.iter().map(|[one, other]| [one.processor, other.processor]);
     let work = "sign-in, processor time";
-    Ok(vec![ratio(work, times, milliseconds, Target::AtMost(2.8, ""))])
+    Ok(vec![ratio(work, times, milliseconds, Bound::AtMost(2.8, ""))])
 }
 
 /// The time from the start of the program to its first answer, with the compiled component cached.
@@ -273,7 +273,7 @@ fn start(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let times = (0..=bench.rounds * 5).map(|_| Ok([time(native())?, time(portico())?]));
     let times: Vec<_> = times.collect::<anyhow::Result<_>>()?;
     let (work, times) = ("second start, to the first answer", times.into_iter().skip(1));
-    Ok(vec![ratio(work, times, milliseconds, Target::AtMost(2.5, ""))])
+    Ok(vec![ratio(work, times, milliseconds, Bound::AtMost(2.5, ""))])
 }
 
 /// By id and create on one PostgreSQL database, whose server also shares the processors.

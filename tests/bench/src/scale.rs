@@ -18,7 +18,7 @@ use crate::{
     data::{self, COMMON, Database, NEVER, ONCE, TWELFTH, app_id, user_id},
     load::{get, post},
     server::{self, Connection, Server},
-    table::{Row, Table, Target, median, quantile},
+    table::{Bound, Row, Table, median, quantile},
 };
 
 const SIZES: [usize; 3] = [1_000, 100_000, 1_000_000];
@@ -152,7 +152,7 @@ impl Scale<'_> {
             work,
             measured: format!("{milliseconds:.2} ms"),
             figure: milliseconds,
-            target: limit.map(|limit| Target::AtMost(limit, " ms")),
+            target: limit.map(|limit| Bound::AtMost(limit, " ms")),
         }
     }
 
@@ -193,7 +193,7 @@ impl Scale<'_> {
                 work: work.to_owned(),
                 measured: format!("{growth:.2}: {time:.2} ms"),
                 figure: growth,
-                target: Some(Target::AtMost(FLAT, "")),
+                target: Some(Bound::AtMost(FLAT, "")),
             });
         }
         Ok(rows)
@@ -275,7 +275,7 @@ impl Scale<'_> {
             work: work.to_owned(),
             measured: format!("{p99:.1} ms (until here at most {} MiB)", server.peak()?),
             figure: p99,
-            target: Some(Target::AtMost(50.0, " ms")),
+            target: Some(Bound::AtMost(50.0, " ms")),
         })
     }
 }

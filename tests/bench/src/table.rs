@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A bound, in a unit.
 #[derive(Clone, Copy)]
-pub enum Target {
+pub enum Bound {
     AtLeast(f64, &'static str),
     AtMost(f64, &'static str),
 }
@@ -14,14 +14,14 @@ pub struct Row {
     pub work: String,
     pub measured: String,
     pub figure: f64,
-    pub target: Option<Target>,
+    pub target: Option<Bound>,
 }
 
 impl Row {
     fn verdict(&self) -> (String, &'static str) {
         let (text, held) = match self.target {
-            Some(Target::AtLeast(bound, unit)) => (format!(">= {bound}{unit}"), self.figure >= bound),
-            Some(Target::AtMost(bound, unit)) => (format!("<= {bound}{unit}"), self.figure <= bound),
+            Some(Bound::AtLeast(bound, unit)) => (format!(">= {bound}{unit}"), self.figure >= bound),
+            Some(Bound::AtMost(bound, unit)) => (format!("<= {bound}{unit}"), self.figure <= bound),
             None => return (String::new(), ""),
         };
         (text, if held { "held" } else { "**missed**" })
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn a_figure_at_its_bound_holds_it_and_one_that_is_not_a_number_misses_it() {
         for (figure, target, verdict) in [
-            (0.5, Target::AtLeast(0.5, ""), (">= 0.5", "held")),
-            (f64::NAN, Target::AtLeast(0.5, ""), (">= 0.5", "**missed**")),
-            (60.0, Target::AtMost(60.0, " ms"), ("<= 60 ms", "held")),
-            (60.1, Target::AtMost(60.0, " ms"), ("<= 60 ms", "**missed**")),
+            (0.5, Bound::AtLeast(0.5, ""), (">= 0.5", "held")),
+            (f64::NAN, Bound::AtLeast(0.5, ""), (">= 0.5", "**missed**")),
+            (60.0, Bound::AtMost(60.0, " ms"), ("<= 60 ms", "held")),
+            (60.1, Bound::AtMost(60.0, " ms"), ("<= 60 ms", "**missed**")),
         ] {
             let row = Row {
                 work: String::new(),

@@ -104,7 +104,7 @@ macro_rules! call {
         let mut instance = $harness.enter().await;
         let (plugin, store) = instance.parts().unwrap();
         let answer = plugin.$interface().$function(store, $($argument),*).await;
-        instance.answer(answer)
+        instance.read_result(answer)
     }};
 }
 pub(crate) use call;

@@ -271,7 +271,7 @@ impl Side {
             .call_external(store, &id.to_owned(), &identity, Linking::Off)
             .await;
         let user = instance
-            .answer(answer)
+            .read_result(answer)
             .map_err(|error| report(error, "external", id))?;
         Ok(json!({"id": user.id, "name": user.name}).to_string())
     }

@@ -79,7 +79,7 @@ pub async fn by_id_in(instance: &mut Instance, id: &str) -> Result<App, Error> {
     let (plugin, store) = instance.parts().unwrap();
     let apps = plugin.portico_dashboard_apps();
     let answer = apps.call_by_id(store, &anonymous(), &id.to_owned()).await;
-    instance.answer(answer)
+    instance.read_result(answer)
 }
 
 /// Asks the hostile component for a misbehaviour.

@@ -149,7 +149,7 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
         let (plugin, store) = instance.parts().unwrap();
         let apps = plugin.portico_dashboard_apps();
         let answer = apps.call_delete(store, &ada, &"app".to_owned()).await;
-        instance.answer(answer)
+        instance.read_result(answer)
     };
     let mut deleting = std::pin::pin!(deleting);
     let waited = tokio::time::timeout(2 * write_time, &mut deleting).await;
@@ -182,7 +182,7 @@ async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
         let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
         let (plugin, store) = instance.parts().unwrap();
         let answer = plugin.portico_dashboard_apps().call_all(store, &ada).await;
-        let error = instance.answer(answer).unwrap_err();
+        let error = instance.read_result(answer).unwrap_err();
         assert_eq!(
             (error.code, &*error.message),
             (Code::Timeout, "The call took too long")
@@ -248,7 +248,7 @@ async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
     let users = plugin.portico_dashboard_users();
     let answer = users.call_init_user(store, &anonymous(), &account).await;
     assert_eq!(
-        instance.answer(answer).unwrap_err().code,
+        instance.read_result(answer).unwrap_err().code,
         Code::ServiceUnavailable
     );
 }
@@ -270,7 +270,7 @@ async fn a_call_that_hashes_waits_for_no_other_call() {
         let answer = sign_in
             .call_password(store, &call_context(), "unknown", "correct horse")
             .await;
-        instance.answer(answer).unwrap_err().code
+        instance.read_result(answer).unwrap_err().code
     };
     let mut other = sandbox.enter(context(None)).await.unwrap();
     assert_eq!(hash(&mut other).await, Code::Unauthorized);

@@ -99,13 +99,13 @@ const NEVER: [(&str, &str); 10] = [
 
 /// A look into the database of a service.
 pub struct Observer {
-    place: Place,
+    place: DatabaseLocation,
     sandbox: Sandbox,
     runtime: tokio::runtime::Runtime,
 }
 
 /// Where the database is.
-enum Place {
+enum DatabaseLocation {
     File(PathBuf),
     Url(String),
 }
@@ -114,8 +114,8 @@ impl Observer {
     /// Of the database that a service works on.
     pub fn of(database: &Database, server: &Portico) -> Self {
         let place = match database {
-            Database::Sqlite => Place::File(server.data().join("portico.db")),
-            Database::Postgresql { url, .. } => Place::Url(url.clone()),
+            Database::Sqlite => DatabaseLocation::File(server.data().join("portico.db")),
+            Database::Postgresql { url, .. } => DatabaseLocation::Url(url.clone()),
         };
         Self {
             place,
@@ -128,8 +128,8 @@ impl Observer {
     /// database is whole, and what must never be there is not.
     pub fn look(&self) -> (Facts, BTreeMap<String, String>) {
         match &self.place {
-            Place::File(file) => self.look_into(file),
-            Place::Url(url) => {
+            DatabaseLocation::File(file) => self.look_into(file),
+            DatabaseLocation::Url(url) => {
                 let folder = tempfile::tempdir().expect("a folder");
                 let file = folder.path().join("portico.db");
                 self.runtime.block_on(copy_to(url, &file));
@@ -195,7 +195,7 @@ async fn copy_to(url: &str, file: &Path) {
         .expect("the database");
     let mut to = Box::new(portico_sqlite::copying::DatabaseWriter::create(file).expect("a file"));
     copy(&mut from, &mut *to, &mut |_| {}).await.expect("a copy");
-    to.keep().await.expect("a file");
+    to.commit().await.expect("a file");
 }
 
 fn texts(db: &Connection, sql: &str) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::{Place, expected, export, import};
+use super::{Workspace, expected, export, import};
 
 const METADATA: &[u8] = br#"{"homarrVersion": "1.73.0", "dbDialect": "sqlite", "encryptionKey": "00"}"#;
 
@@ -24,14 +24,14 @@ fn archive(path: PathBuf, files: &[(&str, &[u8])]) -> PathBuf {
 
 /// Checks that the file is refused with these words, and that nothing was imported.
 #[track_caller]
-fn assert_refused(place: &Place, file: &Path, words: &str) {
+fn assert_refused(place: &Workspace, file: &Path, words: &str) {
     let said = import(file, &place.path("data"), &[]).failed();
     assert!(said.contains(words), "{words} is not in:\n{said}");
 }
 
 #[test]
 fn a_backup_is_read_like_the_database_in_it() {
-    let place = Place::new();
+    let place = Workspace::new();
     let database = std::fs::read(place.everything()).expect("the database");
     let files: [(&str, &[u8]); 2] = [("db.sqlite", &database), ("metadata.json", METADATA)];
     let file = archive(place.path("backup.zip"), &files);
@@ -52,7 +52,7 @@ fn a_backup_is_read_like_the_database_in_it() {
 
 #[test]
 fn an_archive_of_something_else_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let database = std::fs::read(place.everything()).expect("the database");
     for (name, files, words) in [
         (
@@ -110,7 +110,7 @@ fn an_archive_of_something_else_is_refused() {
 
 #[test]
 fn a_bomb_is_given_up_when_it_has_become_too_large() {
-    let place = Place::new();
+    let place = Workspace::new();
     let path = place.path("bomb.zip");
     let mut zip = ZipWriter::new(File::create(&path).expect("a file"));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);

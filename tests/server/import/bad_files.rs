@@ -6,7 +6,7 @@ use portico_tests::{command, run};
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::{NEWEST, Place, created, export, import, report};
+use super::{NEWEST, Workspace, created, export, import, report};
 
 /// What every import here starts from.
 const DOCUMENT: &str = r#"{
@@ -15,7 +15,7 @@ const DOCUMENT: &str = r#"{
 }"#;
 
 /// A data directory with an administrator.
-fn data(place: &Place) -> std::path::PathBuf {
+fn data(place: &Workspace) -> std::path::PathBuf {
     let data = place.path("data");
     let mut command = command();
     run(command.args(["apply", "-", "--data"]).arg(&data), DOCUMENT).succeeded();
@@ -40,7 +40,7 @@ fn assert_refused(data: &Path, files: &[(&Path, &str)]) {
 
 #[test]
 fn files_of_other_kinds_are_refused_with_the_way_out() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let write = |name: &str, bytes: &[u8]| {
         let path = place.path(name);
@@ -72,7 +72,7 @@ fn files_of_other_kinds_are_refused_with_the_way_out() {
 
 #[test]
 fn a_database_that_is_cut_or_overwritten_is_refused() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let bytes = std::fs::read(place.everything()).expect("the database");
     let write = |name: &str, bytes: &[u8]| {
@@ -99,7 +99,7 @@ fn a_database_that_is_cut_or_overwritten_is_refused() {
 
 #[test]
 fn an_unknown_schema_is_refused_with_what_was_found() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let migrations = "DELETE FROM __drizzle_migrations WHERE created_at";
     let older = place.database("older.sqlite", NEWEST, &format!("{migrations} > 1738686324915"));
@@ -130,7 +130,7 @@ fn an_unknown_schema_is_refused_with_what_was_found() {
 
 #[test]
 fn code_in_a_database_does_not_run() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
     let view = place.database(
@@ -181,7 +181,7 @@ fn code_in_a_database_does_not_run() {
 
 #[test]
 fn triggers_and_hostile_texts_are_only_data() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let sql = "
         CREATE TRIGGER t AFTER INSERT ON \"user\" BEGIN DELETE FROM \"group\"; END;
@@ -213,7 +213,7 @@ fn triggers_and_hostile_texts_are_only_data() {
 
 #[test]
 fn links_without_a_scheme_are_named_and_texts_lose_what_changes_directions() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let sql = "
         INSERT INTO \"app\" VALUES
@@ -250,7 +250,7 @@ fn links_without_a_scheme_are_named_and_texts_lose_what_changes_directions() {
 
 #[test]
 fn a_change_that_homarr_did_not_finish_is_left_to_homarr() {
-    let place = Place::new();
+    let place = Workspace::new();
     let data = data(&place);
     let file = place.everything();
     std::fs::write(place.path("db.sqlite-journal"), b"a journal").expect("a file");

@@ -4,12 +4,12 @@ use portico_tests::{Builder, Client, PASSWORD, Portico, escape};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{OLD_PASSWORD, OLDEST, Place, created, expected, export, fixture, import, report};
+use super::{OLD_PASSWORD, OLDEST, Workspace, created, expected, export, fixture, import, report};
 
 const ISSUER: &str = "https://id.example/realms/home";
 
 /// A server on which everything was imported.
-fn server_with_everything(place: &Place, builder: Builder) -> Portico {
+fn server_with_everything(place: &Workspace, builder: Builder) -> Portico {
     let mut server = builder.start();
     server.stop();
     import(&place.everything(), &server.data(), &["--oidc-issuer", ISSUER]).succeeded();
@@ -23,7 +23,7 @@ fn key(id: &str, repeated: usize) -> String {
 
 #[test]
 fn the_dashboard_is_the_one_written_by_hand_and_a_second_import_changes_nothing() {
-    let place = Place::new();
+    let place = Workspace::new();
     let (file, data) = (place.everything(), place.path("data"));
     let dry = report(&file, &data, &["--dry-run"]);
     assert_eq!(export(&data)["users"], json!([]), "a dry run wrote something");
@@ -48,7 +48,7 @@ fn the_dashboard_is_the_one_written_by_hand_and_a_second_import_changes_nothing(
 
 #[test]
 fn everything_that_does_not_come_along_as_it_was_has_a_line() {
-    let place = Place::new();
+    let place = Workspace::new();
     let report = report(&place.everything(), &place.path("data"), &[]);
     let notes = report["notes"].as_array().expect("notes");
     let lines: Vec<String> = notes
@@ -95,7 +95,7 @@ fn everything_that_does_not_come_along_as_it_was_has_a_line() {
 
 #[test]
 fn people_sign_in_with_their_old_passwords_and_keep_their_preferences() {
-    let place = Place::new();
+    let place = Workspace::new();
     let server = server_with_everything(&place, Builder::default());
     let hash = || -> String {
         let db = Connection::open(server.data().join("portico.db")).expect("the database");
@@ -159,7 +159,7 @@ fn asked(client: &dyn Client, procedure: &str, input: &Value) -> Value {
 
 #[test]
 fn clients_of_homarr_find_boards_and_preferences_as_they_were() {
-    let place = Place::new();
+    let place = Workspace::new();
     let server = server_with_everything(&place, Builder::default().argument("--compat-homarr"));
     let script = server.key(&key("0a1b2c3d", 3)).in_api_key_header();
     let home = || asked(&script, "board.getBoardByName", &json!({"name": "home"}));
@@ -200,7 +200,7 @@ fn clients_of_homarr_find_boards_and_preferences_as_they_were() {
 
 #[test]
 fn an_invite_that_is_still_good_can_be_used_once() {
-    let place = Place::new();
+    let place = Workspace::new();
     let server = server_with_everything(&place, Builder::default());
     let registration = json!({
         "username": "newcomer", "password": PASSWORD, "email": "new@example.org",
@@ -222,7 +222,7 @@ fn an_invite_that_is_still_good_can_be_used_once() {
 
 #[test]
 fn scripts_go_on_with_their_keys_whose_hashes_are_replaced_at_the_first_use() {
-    let place = Place::new();
+    let place = Workspace::new();
     let server = server_with_everything(&place, Builder::default());
     let state = |id: &str| -> (Option<String>, Vec<u8>) {
         let db = Connection::open(server.data().join("portico.db")).expect("the database");
@@ -277,7 +277,7 @@ fn scripts_go_on_with_their_keys_whose_hashes_are_replaced_at_the_first_use() {
 
 #[test]
 fn many_first_uses_of_one_key_at_once_all_succeed() {
-    let place = Place::new();
+    let place = Workspace::new();
     let on = Builder::default().environment("PORTICO_SIGN_IN_THROTTLE", "on");
     let server = server_with_everything(&place, on);
     let script = server.key(&key("0a1b2c3d", 3));
@@ -295,7 +295,7 @@ fn many_first_uses_of_one_key_at_once_all_succeed() {
 
 #[test]
 fn guesses_at_a_key_that_was_not_used_yet_are_throttled() {
-    let place = Place::new();
+    let place = Workspace::new();
     let on = Builder::default().environment("PORTICO_SIGN_IN_THROTTLE", "on");
     let server = server_with_everything(&place, on);
     let guess = |number: usize| {
@@ -316,7 +316,7 @@ fn guesses_at_a_key_that_was_not_used_yet_are_throttled() {
 
 #[test]
 fn the_oldest_schema_is_read_as_well() {
-    let place = Place::new();
+    let place = Workspace::new();
     let sql = "
         INSERT INTO \"user\" (id, name, password, salt) VALUES
             ('userada', 'ada', '$2b$10$abcdefghijklmnopqrstuuCj7fyLDJytXL.TfOiOeiv0fQvSOK1/2', 'salt');
@@ -336,7 +336,7 @@ fn the_oldest_schema_is_read_as_well() {
 
 #[test]
 fn what_homarr_wrote_last_is_in_the_log_beside_the_file() {
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.everything();
     let db = Connection::open(&file).expect("the database");
     db.execute_batch(

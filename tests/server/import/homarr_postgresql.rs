@@ -4,14 +4,14 @@ use portico_tests::postgresql::Postgresql;
 use portico_tests::{Builder, Client};
 use serde_json::json;
 
-use super::{OLD_PASSWORD, Place, created, report};
+use super::{OLD_PASSWORD, Workspace, created, report};
 
 #[test]
 #[ignore = "make test-all"]
 fn homarr_moves_into_postgresql() {
     let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.everything();
     let scratch = place.path("scratch");
     let first = report(&file, &scratch, &["--database", &url]);

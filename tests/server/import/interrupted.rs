@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use portico_tests::command;
 
-use super::{NEWEST, Place, export, import};
+use super::{NEWEST, Workspace, export, import};
 
 /// Enough that writing takes a part of the run.
 const APPS: usize = 20_000;
 
 #[test]
 fn a_killed_import_has_written_everything_or_nothing() {
-    let place = Place::new();
+    let place = Workspace::new();
     let sql = format!(
         "INSERT INTO \"user\" (id, name, provider) VALUES ('ada', 'ada', 'credentials');
         WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < {APPS})

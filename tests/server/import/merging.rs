@@ -6,7 +6,7 @@ use portico_storage::hash_secret;
 use portico_tests::{Builder, Client, Fixtures, Portico, Session};
 use serde_json::{Value, json};
 
-use super::{OLD_PASSWORD, Place, created, export, report};
+use super::{OLD_PASSWORD, Workspace, created, export, report};
 
 /// A document with records that have the names of some of Homarr's.
 const PRESENT: &str = r#"{
@@ -36,7 +36,7 @@ fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn a_portico_with_data_keeps_it_and_says_what_collided() {
-    let place = Place::new();
+    let place = Workspace::new();
     let mut server = Builder::default().start();
     let root = portico_tests::administrator(&server);
     let document: Value = serde_json::from_str(PRESENT).expect("a document");
@@ -122,7 +122,7 @@ fn after_an_import(file: &Path) -> (Portico, Session) {
 
 #[test]
 fn what_was_deleted_in_portico_since_an_import_does_not_come_back_as_a_right() {
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.everything();
     let (mut server, ada) = after_an_import(&file);
     let data = server.data();
@@ -155,7 +155,7 @@ fn collided(report: &Value) -> Vec<(&str, &str)> {
 
 #[test]
 fn records_that_were_renamed_since_an_import_keep_their_names_and_new_ones_get_others() {
-    let place = Place::new();
+    let place = Workspace::new();
     let file = place.everything();
     let (mut server, ada) = after_an_import(&file);
     let data = server.data();
@@ -239,7 +239,7 @@ fn records_that_were_renamed_since_an_import_keep_their_names_and_new_ones_get_o
 
 #[test]
 fn a_record_that_the_import_renamed_is_not_joined_with_one_of_that_name() {
-    let place = Place::new();
+    let place = Workspace::new();
     let mut server = Builder::default().start();
     let root = portico_tests::administrator(&server);
     let document = json!({"users": [
@@ -261,7 +261,7 @@ fn a_record_that_the_import_renamed_is_not_joined_with_one_of_that_name() {
 #[test]
 fn a_user_is_never_taken_for_another_person_at_an_issuer() {
     let issuer = "https://id.example";
-    let place = Place::new();
+    let place = Workspace::new();
     let mut server = Builder::default().start();
     let root = portico_tests::administrator(&server);
     let document =
@@ -327,7 +327,7 @@ fn a_user_is_never_taken_for_another_person_at_an_issuer() {
 
 #[test]
 fn a_data_directory_that_a_server_uses_is_not_imported_into() {
-    let place = Place::new();
+    let place = Workspace::new();
     let server = Builder::default().start();
     let refused = super::import(&place.everything(), &server.data(), &[]).failed();
     assert!(refused.contains("stop it first"), "{refused}");

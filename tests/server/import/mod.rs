@@ -22,11 +22,11 @@ pub const NEWEST: &str = "schema-0041.sql";
 pub const OLDEST: &str = "schema-0030.sql";
 
 /// A folder for files of Homarr and data directories of Portico.
-pub struct Place {
+pub struct Workspace {
     pub folder: TempDir,
 }
 
-impl Place {
+impl Workspace {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         Self { folder }

@@ -42,7 +42,7 @@ pub(super) static PROCEDURES: &[Procedure] = &[
 ];
 
 /// The value of a key that is only in the extras.
-fn kept(extras: &Map<String, Value>, key: &str) -> Value {
+fn kept_value(extras: &Map<String, Value>, key: &str) -> Value {
     let default = PREFERENCES.iter().find(|(name, _)| *name == key);
     let default = default.map(|(_, default)| default.clone()).unwrap_or_default();
     extras.get(key).cloned().unwrap_or(default)
@@ -54,7 +54,7 @@ async fn by_id(caller: &Caller, input: Value) -> Outcome {
     let extras = extras::of_user(caller, text(&input, "userId")?).await?.extras;
     if let Some(json) = &mut user.json {
         for (key, _) in &PREFERENCES[..4] {
-            json[key] = kept(&extras, key);
+            json[key] = kept_value(&extras, key);
         }
     }
     Ok(user)
@@ -135,7 +135,7 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
         preferences[key] = user[key].clone();
     }
     for key in ["ddgBangs", "enableRightClickOnWidgets"] {
-        preferences[key] = kept(&extras, key);
+        preferences[key] = kept_value(&extras, key);
     }
     // Portico has no such preferences: they exist once a client has set them.
     for key in ["byteUnitSystem", "headerPreferences"] {
@@ -236,7 +236,7 @@ async fn tour_status(caller: &Caller) -> Outcome {
     let extras = extras::of_user(caller, caller.user_id().await?).await?.extras;
     let tours = ["completedManageTour", "completedBoardTour"];
     let status: Map<_, _> = tours
-        .map(|key| (key.to_owned(), kept(&extras, key)))
+        .map(|key| (key.to_owned(), kept_value(&extras, key)))
         .into_iter()
         .collect();
     Ok(Value::Object(status).into())

@@ -60,7 +60,7 @@ impl View {
     }
 
     /// The objects of a list in the extras.
-    fn kept(&self, key: &str) -> Vec<Value> {
+    fn kept_list(&self, key: &str) -> Vec<Value> {
         let kept = self.extras.get(key).and_then(Value::as_array);
         let kept = kept.into_iter().flatten();
         kept.filter(|one| one.is_object()).cloned().collect()
@@ -68,7 +68,7 @@ impl View {
 
     /// The layouts: at least one.
     pub fn layouts(&self) -> Vec<Value> {
-        let mut kept = self.kept(LAYOUTS);
+        let mut kept = self.kept_list(LAYOUTS);
         if kept.is_empty() {
             let id = format!("{}-base", self.id());
             kept.push(layout(&id, "Base", 10, 0));
@@ -78,7 +78,7 @@ impl View {
 
     /// The sections: at least one, and one without a name.
     pub fn sections(&self) -> Vec<Value> {
-        let mut kept = self.kept(SECTIONS);
+        let mut kept = self.kept_list(SECTIONS);
         if !kept.iter().any(|section| section["kind"] == "empty") {
             let id = format!("{}-main", self.id());
             kept.push(empty_section(&id, 0, kept.len() as u64));
@@ -93,7 +93,7 @@ impl View {
             own.into_iter().partition(|item| item["kind"] == "app");
         let (mut apps, mut bookmarks) = (VecDeque::from(apps), VecDeque::from(bookmarks));
         let mut items = Vec::new();
-        for mut item in self.kept(ITEMS) {
+        for mut item in self.kept_list(ITEMS) {
             let is_there = match item["kind"].as_str() {
                 Some("app") => match item["options"]["appId"].as_str().filter(|id| !id.is_empty()) {
                     None => true,

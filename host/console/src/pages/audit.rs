@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Answer,
+    PageResult,
     found_users::{Found, find, names},
     paging::Pages,
 };
@@ -142,7 +142,7 @@ impl AuditPage<'_> {
     }
 }
 
-async fn show(visit: Visitor, query: Query) -> Answer {
+async fn show(visit: Visitor, query: Query) -> PageResult {
     visit.permitted("admin")?;
     let mut filter = Filter {
         who: query.text("who").trim(),

@@ -5,7 +5,7 @@ use axum::{Router, routing::get};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::{Answer, paging::Pages, tiles::BoardLink};
+use super::{PageResult, paging::Pages, tiles::BoardLink};
 use crate::{
     respond::page,
     visit::{Query, Visit, Visitor},
@@ -51,7 +51,7 @@ struct ListPage<'a> {
     pages: Pages,
 }
 
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     let text = query.text("q").trim();
     let mut boards: Vec<BoardLink> = visit.api.query("board.getVisible", Value::Null).await?;
     let wanted = text.to_lowercase();

@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    PageResult,
     icon_picker::{self, Picker},
     paging::Pages,
     search::Engine,
@@ -81,7 +81,7 @@ struct DeletePage<'a> {
 }
 
 /// The API returns all search engines; the page shows a part of them.
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.permitted("admin")?;
     let text = query.text("q").trim();
     let mut engines = all(&visit.api).await?;
@@ -99,7 +99,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
     }))
 }
 
-async fn show_new(visit: Visitor) -> Answer {
+async fn show_new(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
     Ok(page(&EditPage {
         v: &visit,
@@ -110,7 +110,7 @@ async fn show_new(visit: Visitor) -> Answer {
     }))
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("admin")?;
     let engine = one(&visit.api, &id).await?;
     let form = Form::filled([
@@ -131,15 +131,15 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     save(&visit, None, request).await
 }
 
-async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     save(&visit, Some(&id), request).await
 }
 
-async fn save(visit: &Visit, id: Option<&str>, request: Request) -> Answer {
+async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let form = visit.form_with(&WITH_ICON, request).await?;
     let (status, problems) = if icon_picker::is_search(&form) {
@@ -181,13 +181,13 @@ async fn save(visit: &Visit, id: Option<&str>, request: Request) -> Answer {
     Ok(page_with(status, &again))
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("admin")?;
     let engine = one(&visit.api, &id).await?;
     Ok(page(&DeletePage { v: &visit, engine }))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     let input = json!({ "id": id });

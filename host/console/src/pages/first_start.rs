@@ -5,7 +5,7 @@ use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    PageResult,
     onboarding::{is_open, with_password},
 };
 use crate::{
@@ -34,7 +34,7 @@ struct WelcomePage<'a> {
     v: &'a Visit,
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     if !is_open(&visit.api).await? {
         return Ok(see("/"));
     }
@@ -45,7 +45,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     let form = visit.form(request).await?;
     let mut input = json!({ "username": form.text("username"), "password": form.text("password") });
     if let Some(email) = form.optional("email") {
@@ -69,7 +69,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-async fn welcome(visit: Visitor) -> Answer {
+async fn welcome(visit: Visitor) -> PageResult {
     visit.user()?;
     Ok(page(&WelcomePage { v: &visit }))
 }

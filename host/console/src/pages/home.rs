@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    PageResult,
     board_list::BoardLinks,
     boards::{Right, StoredBoard, StoredItem},
     onboarding,
@@ -99,7 +99,7 @@ impl HomePage {
     }
 }
 
-async fn home(visit: Visitor, query: Query) -> Answer {
+async fn home(visit: Visitor, query: Query) -> PageResult {
     let Some(user) = &visit.user else {
         let is_first = onboarding::is_open(&visit.api).await?;
         return Ok(see(if is_first { "/start" } else { "/sign-in" }));
@@ -151,7 +151,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
-async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let board = read_board(&visit.api, &id).await?;
     let boards = visit.api.query("board.getVisible", Value::Null);
     let boards: Vec<BoardLink> = boards.await?;

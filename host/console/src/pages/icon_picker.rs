@@ -9,7 +9,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Answer, presses_search};
+use super::{PageResult, presses_search};
 use crate::{
     api::Api,
     form::Form,
@@ -125,7 +125,7 @@ struct FoundIcons<'a> {
     picker: Picker,
 }
 
-async fn search(visit: Visitor, query: Query) -> Answer {
+async fn search(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("icon-query").trim();
     let picker = Picker {

@@ -10,7 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, found_users::Found, keys::unreadable_day, paging::Pages};
+use super::{PageResult, found_users::Found, keys::unreadable_day, paging::Pages};
 use crate::{
     api::ApiError,
     form::{Form, Problems},
@@ -76,7 +76,7 @@ async fn list_page<'a>(
     })
 }
 
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let form = Form::default();
     Ok(page(
@@ -84,7 +84,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
     ))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     #[derive(Deserialize)]
     struct Created {
         id: String,
@@ -123,7 +123,7 @@ struct DeletePage<'a> {
     invite: Invite,
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.user()?;
     let invites: Vec<Invite> = visit.api.query("invite.getAll", Value::Null).await?;
     let invite = invites.into_iter().find(|invite| invite.id == id);
@@ -131,7 +131,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
     Ok(page(&DeletePage { v: &visit, invite }))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     visit

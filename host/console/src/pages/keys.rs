@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    PageResult,
     found_users::{Found, find, names},
     paging::Pages,
 };
@@ -124,7 +124,7 @@ struct DeletePage<'a> {
     user: String,
 }
 
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let mut keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
     keys.sort_by(|one, other| other.created_at.cmp(&one.created_at));
@@ -147,7 +147,7 @@ async fn chosen(visit: &Visit, id: &str) -> Result<Found, ApiError> {
     visit.api.query("user.getById", json!({ "userId": id })).await
 }
 
-async fn new(visit: Visitor, query: Query) -> Answer {
+async fn new(visit: Visitor, query: Query) -> PageResult {
     visit.permitted("admin")?;
     let text = query.text("q").trim();
     Ok(page(&NewPage {
@@ -161,7 +161,7 @@ async fn new(visit: Visitor, query: Query) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let form = visit.form(request).await?;
     let made = match wanted(&visit, &form) {
@@ -190,7 +190,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.user()?;
     let keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
     let key = keys
@@ -205,7 +205,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
     }))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     let input = json!({ "apiKeyId": id });

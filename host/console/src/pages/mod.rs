@@ -70,4 +70,4 @@ fn presses_search(form: &Form, field: &str, button: &str) -> bool {
 }
 
 /// What a handler returns. An error becomes a page.
-type Answer = Result<axum::response::Response, ApiError>;
+type PageResult = Result<axum::response::Response, ApiError>;

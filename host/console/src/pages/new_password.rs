@@ -5,7 +5,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
-use super::Answer;
+use super::PageResult;
 use crate::{
     form::Problems,
     respond::{page_with, see, without_address},
@@ -24,12 +24,12 @@ struct NewPasswordPage<'a> {
     problems: Problems,
 }
 
-async fn show(visit: Visitor, query: Query) -> Answer {
+async fn show(visit: Visitor, query: Query) -> PageResult {
     let problems = Problems::default();
     Ok(show_form(&visit, StatusCode::OK, query.text("token"), problems))
 }
 
-async fn change(visit: Visitor, request: Request) -> Answer {
+async fn change(visit: Visitor, request: Request) -> PageResult {
     let form = visit.form(request).await?;
     let (token, password) = (form.text("token"), form.text("password"));
     if password != form.text("repeated") {

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde_json::{Value, json};
 
-use super::{Answer, onboarding::with_password};
+use super::{PageResult, onboarding::with_password};
 use crate::{
     form::{Form, Problems},
     respond::{page, page_with, see, without_address},
@@ -25,7 +25,7 @@ struct RegisterPage<'a> {
     problems: Problems,
 }
 
-async fn show(visit: Visitor, query: Query) -> Answer {
+async fn show(visit: Visitor, query: Query) -> PageResult {
     Ok(without_address(page(&RegisterPage {
         v: &visit,
         form: &Form::default(),
@@ -35,7 +35,7 @@ async fn show(visit: Visitor, query: Query) -> Answer {
     })))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     let form = visit.form(request).await?;
     let (username, password) = (form.text("username"), form.text("password"));
     let input = json!({

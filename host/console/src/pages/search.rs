@@ -9,7 +9,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Answer;
+use super::PageResult;
 use crate::{
     respond::{page, see},
     visit::{Query, Visit, Visitor},
@@ -49,7 +49,7 @@ struct SearchPage<'a> {
     address: String,
 }
 
-async fn search(visit: Visitor, query: Query) -> Answer {
+async fn search(visit: Visitor, query: Query) -> PageResult {
     let user = visit.user()?;
     let text = query.text("q").trim();
     if text.is_empty() {

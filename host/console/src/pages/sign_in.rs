@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Answer,
+    PageResult,
     board_list::BoardLinks,
     onboarding::{is_open, with_password},
 };
@@ -63,7 +63,7 @@ struct SignInPage<'a> {
     links: BoardLinks,
 }
 
-async fn show(visit: Visitor, query: Query) -> Answer {
+async fn show(visit: Visitor, query: Query) -> PageResult {
     if visit.user.is_some() {
         return Ok(see(own_path(query.text("next"))));
     }
@@ -105,7 +105,7 @@ async fn sign_in_page<'a>(
     })
 }
 
-async fn sign_in(visit: Visitor, request: Request) -> Answer {
+async fn sign_in(visit: Visitor, request: Request) -> PageResult {
     let form = match visit.form(request).await {
         Ok(form) if form.is_old() => return Ok(see("/")),
         Ok(form) => form,
@@ -137,7 +137,7 @@ async fn sign_in(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-async fn sign_out(visit: Visitor, request: Request) -> Answer {
+async fn sign_out(visit: Visitor, request: Request) -> PageResult {
     if visit.form(request).await?.is_old() {
         return Ok(see("/?note=form-old"));
     }
@@ -162,7 +162,7 @@ struct ElsewherePage<'a> {
 }
 
 /// The routes of OpenID Connect belong to the API. People who open them in a browser get a page if the API refuses.
-async fn oidc(visit: Visitor, request: Request) -> Answer {
+async fn oidc(visit: Visitor, request: Request) -> PageResult {
     let (parts, _) = request.into_parts();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let accepted = parts.headers.get(header::ACCEPT);

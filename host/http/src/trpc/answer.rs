@@ -40,7 +40,7 @@ pub(super) struct Written {
 
 impl Caption {
     /// The output of the call, whose answer will be in this place. Takes longer the larger the output is.
-    pub fn write(&self, output: Output, place: Place) -> Written {
+    pub fn write(&self, output: Output, place: Wrapping) -> Written {
         let meta = match (&self.procedure, place.path(self.superjson)) {
             (Some(procedure), Some(path)) => superjson::meta(&procedure.output, &output, path),
             _ => String::new(),
@@ -61,14 +61,14 @@ pub(super) struct Answer {
 
 /// How an output is placed in the text for its client.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Wrapping {
     /// In an envelope of its own: superjson wraps the output.
     Envelope,
     /// In a line of a stream: superjson wraps the whole line, if any call of the request speaks it.
     Line { superjson: bool },
 }
 
-impl Place {
+impl Wrapping {
     /// The path from superjson's `json` to the output; `None` if no superjson is sent.
     fn path(self, call_is_superjson: bool) -> Option<&'static [&'static str]> {
         match self {

@@ -44,7 +44,7 @@ use tokio::{
 };
 
 use self::{
-    answer::{Answer, Place, Written},
+    answer::{Answer, Wrapping, Written},
     calls::{BatchCall, Calls},
     turns::{SMALL, Turn, too_many},
 };
@@ -72,7 +72,7 @@ pub(crate) async fn handle(
         *response.status_mut() = StatusCode::NO_CONTENT;
         return response;
     }
-    let mut response = match answer(&http, id, request).await {
+    let mut response = match respond(&http, id, request).await {
         Ok(response) => response,
         Err(error) => error::at("/api/trpc", error),
     };
@@ -82,7 +82,7 @@ pub(crate) async fn handle(
     response
 }
 
-async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Response, Error> {
+async fn respond(http: &Shared, id: RequestId, request: Request) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let streams = wants_stream(&parts.headers);
     let transfer = parts.extensions.get::<Arc<Transfer>>().cloned();
@@ -105,7 +105,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         turn: OnceCell::new(),
         address: client_address(http, &parts),
         takes_turns: calls.len() > 1 && parts.method == Method::GET && !streams,
-        place: Place::Envelope,
+        place: Wrapping::Envelope,
         room: AtomicUsize::new(http.limits.answers),
     };
     // Authorise before reading the body.
@@ -115,7 +115,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     calls.read_inputs(http, &parts, body).await;
     let superjson = calls.is_superjson();
     if streams {
-        context.place = Place::Line { superjson };
+        context.place = Wrapping::Line { superjson };
     }
     // A new cookie is part of the head, so nothing is sent before all calls are done.
     if streams && !may_renew {
@@ -124,7 +124,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     if !calls.is_batch {
         let mut answers = Vec::new();
         for call in calls {
-            answers.push(context.answer(call).await);
+            answers.push(context.run_call(call).await);
         }
         let response = answer::response(answers, false, transfer.as_ref());
         return Ok(session::with_renewed(http, response, &identity));
@@ -184,7 +184,7 @@ async fn make(
             call.authorised = Some(Err(refusal));
         }
         let caption = call.caption();
-        let answer = AssertUnwindSafe(context.answer(call)).catch_unwind().await;
+        let answer = AssertUnwindSafe(context.run_call(call)).catch_unwind().await;
         let answer = answer.unwrap_or_else(|_| {
             let panic = anyhow::anyhow!("a call panicked; the line above says where");
             let error = report(Error::internal(panic), &caption.name, &context.id.0);
@@ -232,7 +232,7 @@ struct RequestContext {
     takes_turns: bool,
     /// The turn of a large batch; `None` if it waited in vain.
     turn: OnceCell<Option<Turn>>,
-    place: Place,
+    place: Wrapping,
     /// The bytes that are left for the answers.
     room: AtomicUsize,
 }
@@ -286,7 +286,7 @@ impl RequestContext {
             .await
     }
 
-    async fn answer(&self, call: BatchCall) -> Answer {
+    async fn run_call(&self, call: BatchCall) -> Answer {
         let caption = call.caption();
         let outcome = self.run(call).await;
         Answer::new(caption, outcome, self.transfer.as_ref())

@@ -256,7 +256,7 @@ impl RowWriter for DatabaseWriter {
         })
     }
 
-    async fn keep(self: Box<Self>) -> anyhow::Result<()> {
+    async fn commit(self: Box<Self>) -> anyhow::Result<()> {
         let shown = &self.shown;
         let numbered = self.continue_numbers().await;
         numbered.map_err(|error| anyhow!("cannot number the audit log of {shown}: {}", explain(&error)))?;

@@ -46,7 +46,10 @@ impl Copy {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         settings.start_log(true)?;
         let CopySettings { from, to } = self.places.over(&settings.copy);
-        let (from, to) = (Place::read(from, "from", "FROM")?, Place::read(to, "to", "TO")?);
+        let (from, to) = (
+            DatabaseLocation::read(from, "from", "FROM")?,
+            DatabaseLocation::read(to, "to", "TO")?,
+        );
         let (source, target, counts) = block_on(run(from, to))?;
         let count = |name: &str| {
             let counts = counts.iter().find(|(table, _)| table.name == name);
@@ -66,7 +69,7 @@ impl Copy {
 }
 
 /// Copies. Returns the names of source and target, and how much was copied.
-async fn run(from: Place, to: Place) -> anyhow::Result<(String, String, Counts)> {
+async fn run(from: DatabaseLocation, to: DatabaseLocation) -> anyhow::Result<(String, String, Counts)> {
     let mut signals = Signals::new()?;
     let copying = async {
         let mut source = from.open_source().await?;
@@ -82,7 +85,7 @@ async fn run(from: Place, to: Place) -> anyhow::Result<(String, String, Counts)>
         () = signals.received() => bail!("interrupted; nothing was written"),
     };
     // From here on a signal changes nothing: the handlers stay installed.
-    let kept = target.writer.keep().await;
+    let kept = target.writer.commit().await;
     kept.with_context(|| cannot_copy(&source.shown, &target.shown))?;
     Ok((source.shown, target.shown, counts))
 }
@@ -101,7 +104,7 @@ fn describe(step: Step) -> String {
 }
 
 /// Where a database is.
-enum Place {
+enum DatabaseLocation {
     /// SQLite, in this data directory.
     Data(PathBuf),
     /// PostgreSQL, at this URL.
@@ -115,13 +118,13 @@ struct Source {
     _data: Option<DataDir>,
 }
 
-struct Target {
+struct Destination {
     writer: Box<dyn RowWriter>,
     shown: String,
     _data: Option<DataDir>,
 }
 
-impl Place {
+impl DatabaseLocation {
     /// Reads `sqlite:DIR` or `postgres://…`. The error does not repeat the text, because it may contain a password.
     fn read(text: Option<String>, flag: &str, variable: &str) -> anyhow::Result<Self> {
         let text = text.filter(|text| !text.is_empty());
@@ -170,12 +173,12 @@ impl Place {
         })
     }
 
-    async fn open_target(self) -> anyhow::Result<Target> {
+    async fn open_target(self) -> anyhow::Result<Destination> {
         let folder = match self {
             Self::Data(folder) => folder,
             Self::Url(url) => {
                 let writer = postgres::DatabaseWriter::open(&url).await?;
-                return Ok(Target {
+                return Ok(Destination {
                     shown: writer.shown().to_owned(),
                     writer: Box::new(writer),
                     _data: None,
@@ -188,7 +191,7 @@ impl Place {
             folder.display()
         );
         let data = DataDir::open(&folder)?;
-        Ok(Target {
+        Ok(Destination {
             writer: Box::new(sqlite::DatabaseWriter::create(&data.database())?),
             shown: format!("sqlite:{}", data.path().display()),
             _data: Some(data),

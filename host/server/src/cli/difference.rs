@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use portico_service::report::{Change, Entry, Report, Unnamed, beginning};
+use portico_service::report::{Change, Report, ReportEntry, Unnamed, beginning};
 use serde_json::{Map, Value};
 
 use super::terminal::printable;
@@ -71,7 +71,7 @@ pub fn difference(report: &Report, document: &Map<String, Value>, colours: Colou
 }
 
 /// `user ada`; `user ada (oidc)`.
-fn name_of(entry: &Entry) -> String {
+fn name_of(entry: &ReportEntry) -> String {
     let kind = match &*entry.kind {
         "searchEngine" => "search engine".into(),
         kind => printable(kind),
@@ -85,7 +85,7 @@ fn name_of(entry: &Entry) -> String {
 }
 
 /// A single change on the same line; several changes on one line each.
-fn changes_of(entry: &Entry) -> String {
+fn changes_of(entry: &ReportEntry) -> String {
     let mut text = String::new();
     for change in &entry.changes {
         text.push_str(if entry.changes.len() == 1 { "  " } else { "\n    " });

@@ -168,9 +168,9 @@ impl Audit {
     pub(crate) fn end<T>(&self, action: &Action<'_>, call: Option<&AuditedCall>, answer: &Result<T, Error>) {
         match (answer, call) {
             (Ok(_), Some(call)) if call.is_written() => {}
-            (Ok(_), Some(call)) => self.note(call.ended(DONE)),
+            (Ok(_), Some(call)) => self.record(call.with_outcome(DONE)),
             (Ok(_), None) => {}
-            (Err(error), Some(call)) => self.note(call.ended(error.code.name())),
+            (Err(error), Some(call)) => self.record(call.with_outcome(error.code.name())),
             (Err(error), None) => self.refuse(action, error),
         }
     }
@@ -317,14 +317,14 @@ impl Audit {
     }
 
     fn note_refusal(&self, entry: AuditEntry, error: &Error) {
-        self.note(AuditEntry {
+        self.record(AuditEntry {
             time: self.clock.now(),
             outcome: error.code.name().into(),
             ..entry
         });
     }
 
-    fn note(&self, entry: AuditEntry) {
+    fn record(&self, entry: AuditEntry) {
         if self.settings.retention.is_some() && self.pending().add(entry) {
             self.wake.notify_one();
         }

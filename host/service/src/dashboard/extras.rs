@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     boards::{self, Right, board_for, check_apps, check_public},
-    transaction::{found, free, referred},
+    transaction::{not_found_if_referred, require_found, require_name_free},
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -125,7 +125,7 @@ async fn of_user(mut call: Call) -> Result<Output, Error> {
     let of = ExtrasOf::User(input.id.clone());
     let extras = transaction.get_extras(&of).await?;
     let is_there = extras.is_some() || transaction.get_session_user(&input.id).await?.is_some();
-    found(is_there, "User")?;
+    require_found(is_there, "User")?;
     let version = version(None, extras.as_deref());
     json(&Extras { extras, version })
 }
@@ -141,7 +141,7 @@ async fn save_of_user(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.get_extras(&of).await?;
     // It returns whether there is such a user, and changes nothing without the commit.
-    found(transaction.set_extras(&of, extras.as_deref()).await?, "User")?;
+    require_found(transaction.set_extras(&of, extras.as_deref()).await?, "User")?;
     check_version(input.version, || version(None, present.as_deref()))?;
     transaction.commit().await?;
     json(&())
@@ -195,10 +195,10 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
         board.board.is_public = is_public;
         board.items = input.items.unwrap_or(board.items);
         let updated = transaction.update_board(&board, &key).await;
-        let is_free = updated.map_err(|error| referred(error, "App"))?;
-        free(is_free, "The board's name")?;
+        let is_free = updated.map_err(|error| not_found_if_referred(error, "App"))?;
+        require_name_free(is_free, "The board's name")?;
     }
-    found(transaction.set_extras(&of, extras.as_deref()).await?, "Board")?;
+    require_found(transaction.set_extras(&of, extras.as_deref()).await?, "Board")?;
     transaction.commit().await?;
     json(&())
 }

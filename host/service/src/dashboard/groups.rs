@@ -7,7 +7,7 @@ use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{Access, DashboardTransaction};
 
 use super::{
-    transaction::{found, free, referred},
+    transaction::{not_found_if_referred, require_found, require_name_free},
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -129,7 +129,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let id = call.resources.new_id();
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
-    free(
+    require_name_free(
         transaction.insert_group(&id, &name, &name_key).await?,
         "The group's name",
     )?;
@@ -157,8 +157,8 @@ async fn rename(mut call: Call) -> Result<Output, Error> {
         && transaction
             .update_group(&input.group_id, &name, &name_key)
             .await?;
-    free(is_free, "The group's name")?;
-    found(renamed, "Group")?;
+    require_name_free(is_free, "The group's name")?;
+    require_found(renamed, "Group")?;
     transaction.commit().await?;
     json(&())
 }
@@ -167,7 +167,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;
-    found(transaction.delete_group(&input.id).await?, "Group")?;
+    require_found(transaction.delete_group(&input.id).await?, "Group")?;
     guard.after(&mut *transaction).await?;
     transaction.commit().await?;
     json(&())
@@ -179,7 +179,7 @@ async fn save_permissions(mut call: Call) -> Result<Output, Error> {
 
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;
-    found(
+    require_found(
         transaction
             .set_group_permissions(&input.group_id, &permissions)
             .await?,
@@ -194,7 +194,10 @@ async fn add_member(mut call: Call) -> Result<Output, Error> {
     let input: Membership = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     let added = transaction.add_to_group(&input.user_id, &input.group_id).await;
-    found(added.map_err(|error| referred(error, "User"))?, "Group")?;
+    require_found(
+        added.map_err(|error| not_found_if_referred(error, "User"))?,
+        "Group",
+    )?;
     transaction.commit().await?;
     json(&())
 }
@@ -203,7 +206,7 @@ async fn remove_member(mut call: Call) -> Result<Output, Error> {
     let input: Membership = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;
-    found(
+    require_found(
         transaction
             .remove_from_group(&input.user_id, &input.group_id)
             .await?,

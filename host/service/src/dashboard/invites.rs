@@ -8,7 +8,7 @@ use portico_model::{
 use portico_storage::{Access, NewInvite};
 use serde::Serialize;
 
-use super::transaction::found;
+use super::transaction::require_found;
 use crate::{
     procedures::{
         call::{ById, Call, ID, Output, json},
@@ -97,7 +97,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
-    found(transaction.delete_invite(&input.id).await?, "Invite")?;
+    require_found(transaction.delete_invite(&input.id).await?, "Invite")?;
     transaction.commit().await?;
     json(&())
 }

@@ -10,7 +10,7 @@ use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTr
 use serde::Serialize;
 
 use super::{
-    transaction::{found, referred},
+    transaction::{not_found_if_referred, require_found},
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -199,7 +199,7 @@ async fn insert(
     transaction
         .insert_key(&key, &issued.hash)
         .await
-        .map_err(|error| referred(error, "User"))?;
+        .map_err(|error| not_found_if_referred(error, "User"))?;
     transaction.commit().await?;
     json(&Created {
         id: issued.id,
@@ -210,7 +210,7 @@ async fn insert(
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: Delete = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
-    found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    require_found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
     transaction.commit().await?;
     json(&())
 }
@@ -222,7 +222,7 @@ async fn delete_own(mut call: Call) -> Result<Output, Error> {
     let keys = transaction.list_keys(Some(user_id)).await?;
     // Another user's key counts as missing.
     let own = keys.iter().any(|key| key.id == input.api_key_id);
-    found(own && transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    require_found(own && transaction.delete_key(&input.api_key_id).await?, "API key")?;
     transaction.commit().await?;
     json(&())
 }

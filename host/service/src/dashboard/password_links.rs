@@ -15,7 +15,7 @@ use portico_model::{
 use portico_storage::{Access, AccountKey, DashboardTransaction, PasswordLink, SecretHash, hash_secret};
 use serde::Serialize;
 
-use super::transaction::referred;
+use super::transaction::not_found_if_referred;
 use crate::{
     identity::Identity,
     procedures::{
@@ -107,7 +107,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         creator_id,
     };
     let stored = transaction.put_password_link(&link, &issued.hash).await;
-    stored.map_err(|error| referred(error, "User"))?;
+    stored.map_err(|error| not_found_if_referred(error, "User"))?;
     transaction.commit().await?;
     json(&Link {
         token: issued.text,
@@ -169,5 +169,5 @@ async fn hash_password(call: &mut Call, password: &str) -> Result<String, Error>
     let (plugin, store) = instance.parts()?;
     let state = plugin.portico_dashboard_state();
     let answer = state.call_hash_password(store, &caller, password).await;
-    instance.answer(answer)
+    instance.read_result(answer)
 }

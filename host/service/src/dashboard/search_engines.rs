@@ -5,7 +5,7 @@ use portico_rules::{bounds, icons};
 use portico_storage::{Access, SearchEngine};
 
 use super::{
-    transaction::{found, free},
+    transaction::{require_found, require_name_free},
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -160,7 +160,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let inserted = transaction
         .insert_search_engine(&engine, &name_key, &short_key)
         .await?;
-    free(inserted, NAMES)?;
+    require_name_free(inserted, NAMES)?;
     transaction.commit().await?;
     json(&Created { id: engine.id })
 }
@@ -173,14 +173,14 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.list_search_engines().await?;
     let present = present.iter().find(|one| one.id == engine.id);
-    found(present.is_some(), "Search engine")?;
+    require_found(present.is_some(), "Search engine")?;
     let mut fields = Fields::default();
     keeps_direction(&mut fields, &engine, present);
     fields.check()?;
     let updated = transaction
         .update_search_engine(&engine, &name_key, &short_key)
         .await?;
-    free(updated, NAMES)?;
+    require_name_free(updated, NAMES)?;
     transaction.commit().await?;
     json(&())
 }
@@ -220,7 +220,7 @@ async fn keys(call: &Call, engine: &SearchEngine) -> Result<[String; 2], Error> 
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
-    found(
+    require_found(
         transaction.delete_search_engine(&input.id).await?,
         "Search engine",
     )?;

@@ -8,7 +8,7 @@ use portico_model::{
 use portico_storage::{Access, Authentication, Session};
 use serde::Serialize;
 
-use super::transaction::found;
+use super::transaction::require_found;
 use crate::{
     procedures::{
         call::{ById, Call, ID, Output, json},
@@ -108,7 +108,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let sessions = transaction.list_sessions(user_id).await?;
     // Another user's session counts as missing.
     let own = sessions.iter().any(|session| session.id == input.id);
-    found(own && transaction.delete_session(&input.id).await?, "Session")?;
+    require_found(own && transaction.delete_session(&input.id).await?, "Session")?;
     transaction.commit().await?;
     json(&())
 }

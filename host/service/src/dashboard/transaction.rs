@@ -31,7 +31,7 @@ impl Call {
 }
 
 /// `NOT_FOUND` unless the record was found.
-pub(super) fn found(found: bool, what: &str) -> Result<(), Error> {
+pub(super) fn require_found(found: bool, what: &str) -> Result<(), Error> {
     if found {
         Ok(())
     } else {
@@ -40,7 +40,7 @@ pub(super) fn found(found: bool, what: &str) -> Result<(), Error> {
 }
 
 /// `CONFLICT` unless the name was free.
-pub(super) fn free(free: bool, what: &str) -> Result<(), Error> {
+pub(super) fn require_name_free(free: bool, what: &str) -> Result<(), Error> {
     if free {
         Ok(())
     } else {
@@ -49,7 +49,7 @@ pub(super) fn free(free: bool, what: &str) -> Result<(), Error> {
 }
 
 /// `NOT_FOUND` if a statement failed because it refers to a missing record.
-pub(super) fn referred(error: storage::Error, what: &str) -> Error {
+pub(super) fn not_found_if_referred(error: storage::Error, what: &str) -> Error {
     match error {
         storage::Error::Constraint(Constraint::Reference) => Error::not_found(what),
         error => error.into(),

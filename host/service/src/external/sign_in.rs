@@ -85,7 +85,7 @@ impl SignIn<'_> {
         let sign_in = plugin.portico_dashboard_sign_in();
         let answer = sign_in.call_external(store, &context, &external.identity, external.linking);
         let answer = answer.await;
-        instance.answer(answer).map_err(|error| self.refused(error))
+        instance.read_result(answer).map_err(|error| self.refused(error))
     }
 
     /// Logs why the component refuses the provider's account, and returns an error without the reason: it is not the

@@ -14,7 +14,7 @@ macro_rules! component {
                 let $input: $type = call.input()?;
                 let mut instance = call.enter().await?;
                 let answer = portico_sandbox::ask!(instance.$interface.$function(&call.caller(), $($argument),*));
-                let answer = instance.answer(answer);
+                let answer = instance.read_result(answer);
                 instance.leave();
                 let $answer = answer?;
                 call.json(&$output)

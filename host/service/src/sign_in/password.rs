@@ -66,7 +66,7 @@ where
             let answer = sign_in
                 .call_password(store, &request_id.to_string(), &username, &password)
                 .await;
-            instance.answer(answer)
+            instance.read_result(answer)
         };
         second_runtime::run(permit, checking).await
     };

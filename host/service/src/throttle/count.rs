@@ -4,7 +4,7 @@ use portico_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// One count, which may be forgotten.
-pub(super) trait Entry: Default {
+pub(super) trait Expiring: Default {
     /// If there are too many entries, those of the lowest rank are forgotten first.
     fn rank(&self) -> i64;
 
@@ -109,7 +109,7 @@ impl Failures {
     }
 }
 
-impl Entry for Failures {
+impl Expiring for Failures {
     /// Few failures are forgotten before many, and old ones before new ones: to have a count forgotten, an
     /// attacker has to cause as many failures at each of all the other entries.
     fn rank(&self) -> i64 {
@@ -143,7 +143,7 @@ impl KnownSource {
     }
 }
 
-impl Entry for KnownSource {
+impl Expiring for KnownSource {
     fn rank(&self) -> i64 {
         integer(self.since)
     }
@@ -183,7 +183,7 @@ impl Attempts {
     }
 }
 
-impl Entry for Attempts {
+impl Expiring for Attempts {
     fn rank(&self) -> i64 {
         integer(self.full_at)
     }

@@ -17,7 +17,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
 
 use super::{
-    count::Entry,
+    count::Expiring,
     rules::{self, Attempt, Outcome},
     subject::{Source, Subject},
 };
@@ -130,7 +130,7 @@ fn write(keys: &[RecordKey], records: &mut [Option<SharedRecord>], counts: &rule
 }
 
 /// The entry in a record. An entry that cannot be read is from a version that counts differently: it starts again.
-fn entry_of<E: Entry + DeserializeOwned>(record: &Option<SharedRecord>) -> E {
+fn entry_of<E: Expiring + DeserializeOwned>(record: &Option<SharedRecord>) -> E {
     let entry = record
         .as_ref()
         .and_then(|record| serde_json::from_slice(&record.value).ok());
@@ -138,7 +138,7 @@ fn entry_of<E: Entry + DeserializeOwned>(record: &Option<SharedRecord>) -> E {
 }
 
 /// Puts an entry into a record, unless the record has it.
-fn put<E: Entry + Serialize + DeserializeOwned + PartialEq>(
+fn put<E: Expiring + Serialize + DeserializeOwned + PartialEq>(
     record: &mut Option<SharedRecord>,
     entry: &E,
     now: Timestamp,

@@ -3,7 +3,7 @@
 
 use portico_model::Timestamp;
 
-use super::count::Entry as _;
+use super::count::Expiring as _;
 use super::{
     count::{Attempts, Failures, KnownSource},
     subject::Subject,

@@ -121,7 +121,7 @@ impl external::Issuer for Oidc {
             source: attempt.leave(),
         };
         let (state, owner) = (hash_secret(&state), hash_secret(&browser));
-        self.pending.keep(&state, &owner, entry).await?;
+        self.pending.insert(&state, &owner, entry).await?;
         Ok(Started { url, browser })
     }
 

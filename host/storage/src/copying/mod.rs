@@ -98,7 +98,7 @@ pub trait RowWriter: RowReader {
     async fn fill(&mut self, table: &'static Table, piece: &Piece) -> anyhow::Result<()>;
 
     /// Commits all rows, durably. If this fails, no row is stored, or the error says that the outcome is not known.
-    async fn keep(self: Box<Self>) -> anyhow::Result<()>;
+    async fn commit(self: Box<Self>) -> anyhow::Result<()>;
 }
 
 /// The progress of a copy.

@@ -94,7 +94,7 @@ impl RowWriter for Memory {
         Ok(())
     }
 
-    async fn keep(self: Box<Self>) -> anyhow::Result<()> {
+    async fn commit(self: Box<Self>) -> anyhow::Result<()> {
         Ok(())
     }
 }

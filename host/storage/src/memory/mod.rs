@@ -24,7 +24,7 @@ use crate::ids::Ids;
 use crate::records::{Access, Result};
 use crate::storage::{Storage, Transaction};
 use state::State;
-use transaction::{MemoryTransaction, Target};
+use transaction::{CommitTarget, MemoryTransaction};
 
 /// Storage in memory. It is lost when the process ends.
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl MemoryStorage {
                 let permit = timeout(WAIT_TIMEOUT, self.permit.clone().lock_owned())
                     .await
                     .map_err(|_| waited_too_long())?;
-                Some(Target {
+                Some(CommitTarget {
                     committed: self.committed.clone(),
                     _permit: permit,
                 })

@@ -18,7 +18,7 @@ pub(super) fn is_too_large<'a, T: TextSize + 'a>(records: impl IntoIterator<Item
 }
 
 /// Where a write transaction is committed, with its permit.
-pub(super) struct Target {
+pub(super) struct CommitTarget {
     pub committed: Arc<RwLock<Arc<State>>>,
     pub _permit: OwnedMutexGuard<()>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Target {
 pub(super) struct MemoryTransaction {
     pub state: Arc<State>,
     /// `None` if the transaction only reads.
-    target: Option<Target>,
+    target: Option<CommitTarget>,
     pub setter: PasswordSetter,
     pub ids: Ids,
     pub trail: Trail,
@@ -38,7 +38,7 @@ pub(super) struct MemoryTransaction {
 impl MemoryTransaction {
     pub fn new(
         state: Arc<State>,
-        target: Option<Target>,
+        target: Option<CommitTarget>,
         context: &CallContext,
         ids: Ids,
         views_differ: bool,

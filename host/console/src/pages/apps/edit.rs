@@ -10,7 +10,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::super::{
-    Answer,
+    PageResult,
     icon_picker::{self, Picker},
     tiles::{App, app_path},
 };
@@ -56,7 +56,7 @@ impl EditPage<'_> {
     }
 }
 
-async fn show_new(visit: Visitor) -> Answer {
+async fn show_new(visit: Visitor) -> PageResult {
     visit.permitted("app-create")?;
     Ok(page(&EditPage {
         v: &visit,
@@ -67,7 +67,7 @@ async fn show_new(visit: Visitor) -> Answer {
     }))
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("app-modify-all")?;
     let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
     let form = Form::filled([
@@ -88,7 +88,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("app-create")?;
     let form = visit.form_with(&WITH_ICON, request).await?;
     if icon_picker::is_search(&form) {
@@ -109,7 +109,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.permitted("app-modify-all")?;
     let form = visit.form_with(&WITH_ICON, request).await?;
     if icon_picker::is_search(&form) {
@@ -135,7 +135,7 @@ fn input(form: &Form) -> Value {
 }
 
 /// The form with what was typed, after a search for icons or after what the API refused.
-async fn show_again(visit: &Visit, id: Option<&str>, form: &Form, refusal: Option<ApiError>) -> Answer {
+async fn show_again(visit: &Visit, id: Option<&str>, form: &Form, refusal: Option<ApiError>) -> PageResult {
     let (status, problems) = match refusal {
         None => (StatusCode::OK, Problems::default()),
         Some(error) if error.is_of_input() => (

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde_json::{Value, json};
 
-use super::super::Answer;
+use super::super::PageResult;
 use crate::{
     api::{ApiError, Issue},
     fields::Fields,
@@ -34,7 +34,7 @@ struct ManyPage<'a> {
     problems: Vec<String>,
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     visit.permitted("app-create")?;
     Ok(page(&ManyPage {
         v: &visit,
@@ -43,7 +43,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("app-create")?;
     let form = visit.form_with(&FORM, request).await?;
     let t = &visit.t.apps;

@@ -14,7 +14,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    PageResult,
     boards::StoredBoard,
     paging::Pages,
     tiles::{App, Apps, BoardLink},
@@ -57,7 +57,7 @@ struct DeletePage<'a> {
     are_more: bool,
 }
 
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("q").trim();
     let input = json!({ "page": query.page(), "pageSize": PAGE, "search": text });
@@ -72,7 +72,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("app-full-all")?;
     let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
     let (boards, are_more) = boards_with(&visit.api, &id).await?;
@@ -101,7 +101,7 @@ async fn boards_with(api: &Api, app_id: &str) -> Result<(Vec<BoardLink>, bool), 
     Ok((boards, are_more))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     visit.api.change("app.delete", json!({ "id": id })).await?;

@@ -13,12 +13,12 @@ use crate::form::Form;
 /// The items with their keys, and what the last step left.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Draft {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DraftItem>,
 }
 
 /// An app, or a group of bookmarks.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct DraftItem {
     pub key: usize,
     pub content: Content,
 }
@@ -27,16 +27,16 @@ pub(super) struct Entry {
 pub(super) enum Content {
     App(String),
     /// The entries are apps.
-    Bookmarks(Vec<Entry>),
+    Bookmarks(Vec<DraftItem>),
 }
 
 impl Draft {
     pub fn of(items: &[StoredItem]) -> Self {
-        let app = |id: &String| Entry::new(Content::App(id.clone()));
+        let app = |id: &String| DraftItem::new(Content::App(id.clone()));
         let entries = items.iter().map(|item| match item {
             StoredItem::App { app_id } => app(app_id),
             StoredItem::Bookmarks { app_ids } => {
-                Entry::new(Content::Bookmarks(app_ids.iter().map(app).collect()))
+                DraftItem::new(Content::Bookmarks(app_ids.iter().map(app).collect()))
             }
         });
         let mut draft = Self {
@@ -58,18 +58,18 @@ impl Draft {
             };
             let app = Content::App(id);
             match (kind, draft.entries.last_mut()) {
-                ("app", _) => draft.entries.push(Entry { key, content: app }),
-                ("bookmarks", _) => draft.entries.push(Entry {
+                ("app", _) => draft.entries.push(DraftItem { key, content: app }),
+                ("bookmarks", _) => draft.entries.push(DraftItem {
                     key,
                     content: Content::Bookmarks(Vec::new()),
                 }),
                 (
                     "in",
-                    Some(Entry {
+                    Some(DraftItem {
                         content: Content::Bookmarks(apps),
                         ..
                     }),
-                ) => apps.push(Entry { key, content: app }),
+                ) => apps.push(DraftItem { key, content: app }),
                 _ => {}
             }
         }
@@ -78,7 +78,7 @@ impl Draft {
 
     /// The items as the API accepts them.
     pub fn items(&self) -> Vec<StoredItem> {
-        let id = |entry: &Entry| match &entry.content {
+        let id = |entry: &DraftItem| match &entry.content {
             Content::App(id) => Some(id.clone()),
             Content::Bookmarks(_) => None,
         };
@@ -93,7 +93,7 @@ impl Draft {
 
     /// Keeps the apps for which this is true.
     pub fn keep_apps(&mut self, is_kept: impl Fn(&str) -> bool) {
-        let keep = |entry: &Entry| match &entry.content {
+        let keep = |entry: &DraftItem| match &entry.content {
             Content::App(id) => is_kept(id),
             Content::Bookmarks(_) => true,
         };
@@ -107,7 +107,7 @@ impl Draft {
 
     /// Adds an app: to the group of bookmarks with this key, or otherwise to the board.
     pub fn add_app(&mut self, id: &str, group: Option<usize>) {
-        let app = Entry::new(Content::App(id.into()));
+        let app = DraftItem::new(Content::App(id.into()));
         let group = self.entries.iter_mut().find(|entry| Some(entry.key) == group);
         match group.map(|entry| &mut entry.content) {
             Some(Content::Bookmarks(apps)) => apps.push(app),
@@ -117,7 +117,7 @@ impl Draft {
 
     /// Adds a group of bookmarks without apps.
     pub fn add_bookmarks(&mut self) {
-        self.entries.push(Entry::new(Content::Bookmarks(Vec::new())));
+        self.entries.push(DraftItem::new(Content::Bookmarks(Vec::new())));
     }
 
     /// Moves the item with this key by one place among its siblings.
@@ -143,9 +143,9 @@ impl Draft {
     }
 
     /// All items in their order; those of a group follow the group.
-    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+    pub fn all(&self) -> impl Iterator<Item = &DraftItem> {
         self.entries.iter().flat_map(|entry| {
-            let inner: &[Entry] = match &entry.content {
+            let inner: &[DraftItem] = match &entry.content {
                 Content::Bookmarks(apps) => apps,
                 Content::App(_) => &[],
             };
@@ -166,8 +166,8 @@ impl Draft {
     }
 
     /// Passes the list that contains an item, and the item's place in it, to a function.
-    fn with_siblings(&mut self, key: usize, change: impl Fn(&mut Vec<Entry>, usize)) {
-        let place = |entries: &[Entry]| entries.iter().position(|entry| entry.key == key);
+    fn with_siblings(&mut self, key: usize, change: impl Fn(&mut Vec<DraftItem>, usize)) {
+        let place = |entries: &[DraftItem]| entries.iter().position(|entry| entry.key == key);
         if let Some(at) = place(&self.entries) {
             return change(&mut self.entries, at);
         }
@@ -181,7 +181,7 @@ impl Draft {
     }
 }
 
-impl Entry {
+impl DraftItem {
     /// An entry that gets its key from [`Draft::renumber`].
     fn new(content: Content) -> Self {
         Self {

@@ -16,9 +16,9 @@ use axum::{
 use serde_json::json;
 
 use super::{
-    super::{Answer, presses_search, segment, tiles},
+    super::{PageResult, presses_search, segment, tiles},
     Right, StoredBoard,
-    draft::{Content, Draft, Entry},
+    draft::{Content, Draft, DraftItem},
     path, problems,
 };
 use crate::{
@@ -146,7 +146,7 @@ struct FoundApps<'a> {
     found: Option<Vec<App>>,
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let right = Right::to_change(&visit, &id).await?;
     let board = StoredBoard::read(&visit.api, &id).await?;
     let draft = Draft::of(&board.items);
@@ -177,7 +177,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
     show_form(&visit, StatusCode::OK, shown).await
 }
 
-async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
+async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("app-query").trim();
     Ok(page(&FoundApps {
@@ -188,7 +188,7 @@ async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer 
     }))
 }
 
-async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     let right = Right::to_change(&visit, &id).await?;
     let form = visit.form_with(&BOARD, request).await?;
     let mut shown = Shown {
@@ -234,7 +234,7 @@ fn take_step(shown: &mut Shown, step: &str) {
     }
 }
 
-async fn save(visit: &Visitor, name: &str, mut shown: Shown) -> Answer {
+async fn save(visit: &Visitor, name: &str, mut shown: Shown) -> PageResult {
     let stored = StoredBoard::read(&visit.api, &shown.id).await?;
     shown.focus = ("", None);
     if stored.fingerprint() != shown.read {
@@ -282,7 +282,7 @@ async fn missing(api: &Api, stored: &StoredBoard, draft: &Draft) -> Result<Vec<S
 }
 
 /// The form with the names of its apps. Deleted apps are left out.
-async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> Answer {
+async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> PageResult {
     let ids: Vec<&str> = shown
         .draft
         .all()
@@ -320,9 +320,13 @@ async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> Ans
     visit.long_page(status, write).await
 }
 
-fn rows<'a>(entries: &[Entry], apps: &'a HashMap<String, App>, focus: (&str, Option<usize>)) -> Vec<Row<'a>> {
+fn rows<'a>(
+    entries: &[DraftItem],
+    apps: &'a HashMap<String, App>,
+    focus: (&str, Option<usize>),
+) -> Vec<Row<'a>> {
     let mut groups = 0;
-    let row = |entry: &Entry, kind| Row {
+    let row = |entry: &DraftItem, kind| Row {
         key: entry.key,
         kind,
         app: match &entry.content {

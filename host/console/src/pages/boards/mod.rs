@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) use self::stored::{StoredBoard, StoredItem};
-use super::{Answer, paging::Pages, segment};
+use super::{PageResult, paging::Pages, segment};
 use crate::{
     api::{Api, ApiError},
     form::{Form, Problems},
@@ -120,7 +120,7 @@ struct DeletePage<'a> {
 }
 
 /// The API returns all boards that the reader may change; the page shows a part of them.
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("q").trim();
     let mut boards: Vec<Summary> = visit.api.query("board.getChangeable", Value::Null).await?;
@@ -141,7 +141,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
     }))
 }
 
-async fn show_new(visit: Visitor) -> Answer {
+async fn show_new(visit: Visitor) -> PageResult {
     visit.permitted("board-create")?;
     Ok(page(&NewPage {
         v: &visit,
@@ -150,7 +150,7 @@ async fn show_new(visit: Visitor) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     #[derive(Deserialize)]
     struct Created {
         id: String,
@@ -172,7 +172,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     if Right::to_change(&visit, &id).await? < Right::Full {
         let message = "This needs to have made the board, or the permission board-full-all";
         return Err(ApiError::new(StatusCode::FORBIDDEN, message));
@@ -184,7 +184,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
     }))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     visit.api.change("board.delete", json!({ "id": id })).await?;

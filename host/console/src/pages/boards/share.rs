@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    super::{Answer, paging::Pages},
+    super::{PageResult, paging::Pages},
     StoredBoard, path,
 };
 use crate::{
@@ -115,13 +115,13 @@ impl SharePage<'_> {
     }
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
+async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     visit.user()?;
     let (status, text) = (StatusCode::OK, query.text("q").trim());
     show_page(&visit, &id, query.page(), text, status, Problems::default()).await
 }
 
-async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     let form = visit.form(request).await?;
     let text = form.shown("q").trim();
@@ -171,7 +171,7 @@ async fn show_page(
     query: &str,
     status: StatusCode,
     problems: Problems,
-) -> Answer {
+) -> PageResult {
     let board = StoredBoard::read(&visit.api, id).await?;
     let shares = Shares::read(&visit.api, id).await?;
     let found = match query {

@@ -7,7 +7,7 @@ use axum::{Router, extract::Request, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, found_users::Found, paging::Pages};
+use super::{PageResult, found_users::Found, paging::Pages};
 use crate::{
     api::{Api, ApiError},
     form::{Form, Problems},
@@ -69,7 +69,7 @@ struct ListPage<'a> {
     pages: Pages,
 }
 
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let groups = read_groups(&visit.api).await?;
     let total = groups.len();
@@ -90,7 +90,7 @@ struct NewPage<'a> {
     problems: Problems,
 }
 
-async fn new(visit: Visitor) -> Answer {
+async fn new(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
     Ok(page(&NewPage {
         v: &visit,
@@ -99,7 +99,7 @@ async fn new(visit: Visitor) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.user()?;
     let form = visit.form(request).await?;
     #[derive(Deserialize)]

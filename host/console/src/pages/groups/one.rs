@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     super::{found_users::find, segment},
-    Answer, Found, Group, PERMISSIONS, read_groups,
+    Found, Group, PERMISSIONS, PageResult, read_groups,
 };
 use crate::{
     api::ApiError,
@@ -120,14 +120,14 @@ async fn group_page<'a>(
     })
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
+async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     let (form, text) = (Form::default(), query.text("q").trim());
     Ok(page(
         &group_page(&visit, &id, text, &form, Problems::default()).await?,
     ))
 }
 
-async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     let form = visit.form(request).await?;
     let api = &visit.api;
@@ -169,7 +169,7 @@ impl DeletePage<'_> {
     }
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     Ok(page(&DeletePage {
         v: &visit,
         group: read_group(&visit, &id).await?,
@@ -177,7 +177,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
     }))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     match visit.api.change("group.deleteGroup", json!({ "id": id })).await {

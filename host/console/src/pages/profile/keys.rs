@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::keys::{ApiKey, NewKey, wanted},
-    Answer,
+    PageResult,
 };
 use crate::{
     api::ApiError,
@@ -51,7 +51,7 @@ async fn own(visit: &Visit) -> Result<Vec<ApiKey>, ApiError> {
     Ok(keys)
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     visit.user()?;
     Ok(page(&KeysPage {
         v: &visit,
@@ -62,7 +62,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.user()?;
     let form = visit.form(request).await?;
     let made = match wanted(&visit, &form) {
@@ -92,7 +92,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.user()?;
     let keys: Vec<ApiKey> = visit.api.query("apiKeys.getOwn", Value::Null).await?;
     let key = keys
@@ -102,7 +102,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
     Ok(page(&DeletePage { v: &visit, key }))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     visit.form(request).await?;
     let input = json!({ "apiKeyId": id });

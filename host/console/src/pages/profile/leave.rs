@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{Router, extract::Request, routing::get};
 use serde_json::json;
 
-use super::Answer;
+use super::PageResult;
 use crate::{
     form::Problems,
     respond::{again, page, see},
@@ -22,7 +22,7 @@ struct LeavePage<'a> {
     problems: Problems,
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     visit.user()?;
     Ok(page(&LeavePage {
         v: &visit,
@@ -30,7 +30,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn leave(visit: Visitor, request: Request) -> Answer {
+async fn leave(visit: Visitor, request: Request) -> PageResult {
     let user = visit.user()?;
     let form = visit.form(request).await?;
     let mut problems = Problems::default();

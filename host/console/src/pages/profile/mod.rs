@@ -11,7 +11,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
-use super::{Answer, search::Engine, tiles::BoardLink, users::Account};
+use super::{PageResult, search::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
     fields::Fields,
@@ -117,11 +117,11 @@ impl ProfilePage<'_> {
     }
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     profile_page(&visit, StatusCode::OK, &Form::default(), Problems::default()).await
 }
 
-async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: Problems) -> Answer {
+async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: Problems) -> PageResult {
     let user = visit.user()?;
     let (account, boards, engines) = tokio::join!(
         visit
@@ -155,7 +155,7 @@ async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: 
     })
 }
 
-async fn save(visit: Visitor, request: Request) -> Answer {
+async fn save(visit: Visitor, request: Request) -> PageResult {
     let id = visit.user()?.id.clone();
     let form = visit.form_with(&PROFILE, request).await?;
     let saved = match form.text("section") {
@@ -184,7 +184,7 @@ fn saved_note() -> Response {
     see("/profile?note=saved")
 }
 
-async fn refused(visit: &Visit, form: &Form, problems: Problems) -> Answer {
+async fn refused(visit: &Visit, form: &Form, problems: Problems) -> PageResult {
     profile_page(visit, StatusCode::UNPROCESSABLE_ENTITY, form, problems).await
 }
 

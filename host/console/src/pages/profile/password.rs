@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde_json::json;
 
-use super::Answer;
+use super::PageResult;
 use crate::{
     form::Problems,
     respond::{page, page_with, see},
@@ -22,7 +22,7 @@ struct PasswordPage<'a> {
     problems: Problems,
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     visit.user()?;
     Ok(page(&PasswordPage {
         v: &visit,
@@ -30,7 +30,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn change(visit: Visitor, request: Request) -> Answer {
+async fn change(visit: Visitor, request: Request) -> PageResult {
     let user = visit.user()?;
     let form = visit.form(request).await?;
     let mut problems = Problems::default();

@@ -4,7 +4,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{Answer, refused, saved_note};
+use super::{PageResult, refused, saved_note};
 use crate::{
     form::{Form, Problems},
     texts::{Language, fill},
@@ -15,7 +15,7 @@ use crate::{
 /// characters. The script has the same number.
 pub(super) const MOST_BYTES: usize = 262_000;
 
-pub(super) async fn save(visit: &Visit, user_id: &str, form: &Form) -> Answer {
+pub(super) async fn save(visit: &Visit, user_id: &str, form: &Form) -> PageResult {
     let image = if form.is_ticked("remove") {
         Ok(Value::Null)
     } else {

@@ -5,7 +5,7 @@ use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Answer;
+use super::PageResult;
 use crate::{
     respond::{page, see},
     visit::{Visit, Visitor},
@@ -36,7 +36,7 @@ struct SessionsPage<'a> {
     total: usize,
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     visit.user()?;
     let mut sessions: Vec<Session> = visit.api.query("session.getAll", Value::Null).await?;
     // The times have one form, so the order of their texts is the order of the times.
@@ -53,7 +53,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn end(visit: Visitor, request: Request) -> Answer {
+async fn end(visit: Visitor, request: Request) -> PageResult {
     visit.user()?;
     let form = visit.form(request).await?;
     let ended = match form.optional("id") {

@@ -1,7 +1,7 @@
 //! The report of `state.apply` for people, as `portico apply` writes it: a line for each record that is created,
 //! changed or removed. Long lists are cut.
 
-use portico_service::report::{Change, Entry, Report, Warning, beginning};
+use portico_service::report::{Change, Report, ReportEntry, Warning, beginning};
 use serde_json::Value;
 
 use crate::texts::{Texts, count, rules::say};
@@ -111,7 +111,7 @@ impl Broken {
 }
 
 impl Record {
-    fn of(entry: &Entry, t: &Texts) -> Self {
+    fn of(entry: &ReportEntry, t: &Texts) -> Self {
         let kind = match &*entry.kind {
             "group" => t.state.group,
             "user" => t.state.user,

@@ -15,7 +15,7 @@ use portico_service::report::Report;
 use serde_json::{Map, Value};
 
 use self::difference::{Difference, Section};
-use super::Answer;
+use super::PageResult;
 use crate::{
     Documents,
     api::{ApiError, Issue},
@@ -89,7 +89,7 @@ impl DifferencePage<'_> {
     }
 }
 
-async fn show(visit: Visitor) -> Answer {
+async fn show(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
     Ok(page(&StatePage {
         v: &visit,
@@ -99,7 +99,7 @@ async fn show(visit: Visitor) -> Answer {
     }))
 }
 
-async fn send(visit: Visitor, request: Request) -> Answer {
+async fn send(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let form = visit.form_with(&DOCUMENT, request).await?;
     let (prune, is_edited, dry_run) = (
@@ -159,7 +159,7 @@ async fn show_document(
     document: String,
     prune: bool,
     problems: Problems,
-) -> Answer {
+) -> PageResult {
     let v = visit.clone();
     let write = move || {
         let page = StatePage {
@@ -245,7 +245,7 @@ fn place(issue: &Issue) -> String {
     place
 }
 
-async fn export(visit: Visitor) -> Answer {
+async fn export(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
     let state: Value = visit.api.query("state.export", Value::Null).await?;
     let text = visit

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    PageResult,
     groups::{Group, read_groups},
     paging::Pages,
 };
@@ -55,7 +55,7 @@ pub(super) struct Account {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct UserRow {
     id: String,
     name: String,
     email: Option<String>,
@@ -64,8 +64,8 @@ struct Entry {
 }
 
 #[derive(Deserialize)]
-struct Entries {
-    items: Vec<Entry>,
+struct UserRows {
+    items: Vec<UserRow>,
     #[serde(rename = "totalCount")]
     total: usize,
 }
@@ -74,7 +74,7 @@ struct Entries {
 #[template(path = "users/list.html")]
 struct ListPage<'a> {
     v: &'a Visit,
-    users: Vec<Entry>,
+    users: Vec<UserRow>,
     total: usize,
     query: &'a str,
     provider: &'a str,
@@ -88,7 +88,7 @@ impl ListPage<'_> {
     }
 }
 
-async fn list(visit: Visitor, query: Query) -> Answer {
+async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("q").trim();
     let provider = query.text("provider");
@@ -109,7 +109,7 @@ async fn list(visit: Visitor, query: Query) -> Answer {
     if let Some(disabled) = is_disabled {
         input["disabled"] = disabled.into();
     }
-    let found: Entries = visit.api.query("user.getPaginated", input).await?;
+    let found: UserRows = visit.api.query("user.getPaginated", input).await?;
     let searched = utf8_percent_encode(text, NON_ALPHANUMERIC);
     let address = format!("/users?q={searched}&provider={provider}&disabled={disabled}&");
     Ok(page(&ListPage {
@@ -144,7 +144,7 @@ async fn groups_to_choose(visit: &Visit) -> Result<Vec<Group>, ApiError> {
     Ok(groups)
 }
 
-async fn new(visit: Visitor) -> Answer {
+async fn new(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
     Ok(page(&NewPage {
         v: &visit,
@@ -154,7 +154,7 @@ async fn new(visit: Visitor) -> Answer {
     }))
 }
 
-async fn create(visit: Visitor, request: Request) -> Answer {
+async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let form = visit.form(request).await?;
     let groups: Vec<&str> = form.all("groupIds").collect();

@@ -17,7 +17,7 @@ use super::{
         keys::ApiKey,
         segment,
     },
-    Account, Answer, Entries,
+    Account, PageResult, UserRows,
 };
 use crate::{
     api::ApiError,
@@ -141,7 +141,7 @@ async fn is_disabled(visit: &Visit, user: &Account) -> Result<Option<bool>, ApiE
         let input = json!({
             "page": number, "pageSize": 100, "search": user.name, "provider": user.provider, "disabled": true,
         });
-        let found: Entries = visit.api.query("user.getPaginated", input).await?;
+        let found: UserRows = visit.api.query("user.getPaginated", input).await?;
         if found.items.iter().any(|entry| entry.id == user.id) {
             return Ok(Some(true));
         }
@@ -152,12 +152,12 @@ async fn is_disabled(visit: &Visit, user: &Account) -> Result<Option<bool>, ApiE
     Ok(None)
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let form = Form::default();
     Ok(page(&user_page(&visit, &id, &form, Problems::default()).await?))
 }
 
-async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     let origin = origin(request.headers(), visit.console.public_url.as_ref());
     let form = visit.form(request).await?;
@@ -190,7 +190,7 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answe
     Ok(again(&user_page(&visit, &id, &form, problems).await?))
 }
 
-async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> Answer {
+async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> PageResult {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Made {
@@ -239,14 +239,14 @@ async fn delete_page<'a>(visit: &'a Visit, id: &str, problems: Problems) -> Resu
     })
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     if visit.user()?.id == id {
         return Ok(see("/profile/delete"));
     }
     Ok(page(&delete_page(&visit, &id, Problems::default()).await?))
 }
 
-async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     let own = visit.user()?.id == id;
     visit.form(request).await?;
     // Users delete themselves on a page of their own, which says what that means for them.

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(super) use self::rights::{Right, board_for, check_apps, check_public};
 use self::rights::{holds, right_by_permission, right_to};
 use super::{
-    transaction::{found, free, referred},
+    transaction::{not_found_if_referred, require_found, require_name_free},
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -267,8 +267,8 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         items: input.items,
     };
     let inserted = transaction.insert_board(&board, &name_key).await;
-    free(
-        inserted.map_err(|error| referred(error, "App"))?,
+    require_name_free(
+        inserted.map_err(|error| not_found_if_referred(error, "App"))?,
         "The board's name",
     )?;
     transaction.commit().await?;
@@ -306,8 +306,8 @@ async fn update(mut call: Call) -> Result<Output, Error> {
         items: new.items,
     };
     let updated = transaction.update_board(&board, &name_key).await;
-    free(
-        updated.map_err(|error| referred(error, "App"))?,
+    require_name_free(
+        updated.map_err(|error| not_found_if_referred(error, "App"))?,
         "The board's name",
     )?;
     transaction.commit().await?;
@@ -318,7 +318,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     board_for(&call, &mut *transaction, &input.id, Right::Full).await?;
-    found(transaction.delete_board(&input.id).await?, "Board")?;
+    require_found(transaction.delete_board(&input.id).await?, "Board")?;
     transaction.commit().await?;
     json(&())
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
-        transaction::{found, referred},
+        transaction::{not_found_if_referred, require_found},
         validate::Fields,
     },
     MOST_ITEMS,
@@ -210,7 +210,10 @@ async fn share(mut call: Call) -> Result<Output, Error> {
         groups: input.groups.into_iter().map(Into::into).collect(),
     };
     let shared = transaction.share_board(&input.board_id, &shares).await;
-    found(shared.map_err(|error| referred(error, "User or group"))?, "Board")?;
+    require_found(
+        shared.map_err(|error| not_found_if_referred(error, "User or group"))?,
+        "Board",
+    )?;
     transaction.commit().await?;
     json(&())
 }

@@ -10,10 +10,10 @@ use portico_storage::{
 };
 
 use super::{
-    super::{groups::require_administrator, transaction::free, validate::Fields},
+    super::{groups::require_administrator, transaction::require_name_free, validate::Fields},
     component::Component,
     document::{Document, Matches, entries},
-    plan::{Contents, Item, Plan, SharedTarget, Target},
+    plan::{Contents, Item, Plan, Referent, SharedTarget},
     report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
@@ -374,10 +374,10 @@ fn missing<'a>(ids: &'a [Id], others: &[Id]) -> Vec<&'a Id> {
     ids.iter().filter(|id| !others.contains(id)).collect()
 }
 
-fn resolved<'a>(target: &'a Target, listed: &'a [Id]) -> &'a str {
+fn resolved<'a>(target: &'a Referent, listed: &'a [Id]) -> &'a str {
     match target {
-        Target::Existing(id) => id,
-        Target::Listed(index) => &listed[*index],
+        Referent::Existing(id) => id,
+        Referent::Listed(index) => &listed[*index],
     }
 }
 
@@ -426,5 +426,5 @@ fn free_at(is_free: bool, list: &str, index: usize) -> Result<(), Error> {
     } else {
         "the name"
     };
-    free(is_free, &format!("{list}[{index}]: {what}"))
+    require_name_free(is_free, &format!("{list}[{index}]: {what}"))
 }

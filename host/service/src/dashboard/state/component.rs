@@ -33,7 +33,7 @@ macro_rules! ask {
         let mut instance = $self.enter().await?;
         let (plugin, store) = instance.parts()?;
         let answer = plugin.$interface().$function(store, $($argument),*).await;
-        let answer = instance.answer(answer);
+        let answer = instance.read_result(answer);
         $self.permit = Some(instance.leave());
         answer
     }};
@@ -79,7 +79,7 @@ impl<'a> Component<'a> {
             let mut instance = self.enter().await?;
             let (plugin, store) = instance.parts()?;
             let answer = plugin.portico_dashboard_names().call_keys(store, names).await;
-            keys.learn(names.to_vec(), instance.answer(answer.map(Ok))?);
+            keys.learn(names.to_vec(), instance.read_result(answer.map(Ok))?);
             self.permit = Some(instance.leave());
         }
         Ok(())
@@ -116,7 +116,7 @@ impl<'a> Component<'a> {
         let answer = state
             .call_hash_password(store, &self.call.caller(), password)
             .await;
-        instance.answer(answer)
+        instance.read_result(answer)
     }
 
     /// Looks up an icon for each name, or uses the default icon.
@@ -157,7 +157,7 @@ impl<'a> Component<'a> {
                 let (plugin, store) = instance.parts()?;
                 let users = plugin.portico_dashboard_users();
                 let answer = users.call_delete(store, &self.call.caller(), id).await;
-                instance.answer(answer)?;
+                instance.read_result(answer)?;
             }
             self.permit = Some(instance.leave());
         }
@@ -171,7 +171,7 @@ impl<'a> Component<'a> {
                 let (plugin, store) = instance.parts()?;
                 let apps = plugin.portico_dashboard_apps();
                 let answer = apps.call_delete(store, &self.call.caller(), id).await;
-                instance.answer(answer)?;
+                instance.read_result(answer)?;
             }
             self.permit = Some(instance.leave());
         }

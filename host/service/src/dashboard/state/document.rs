@@ -2,7 +2,7 @@
 //!
 //! An absent key leaves an existing record as it is, and gives a new one its default; null clears.
 
-use portico_model::{PathSegment, Provider, TextChange, Timestamp, time};
+use portico_model::{Id, PathSegment, Provider, TextChange, Timestamp, time};
 use portico_rules::{bounds, permissions::Permission};
 use portico_storage::SearchEngine;
 use serde::{Deserialize, Deserializer};

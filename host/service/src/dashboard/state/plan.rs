@@ -23,7 +23,7 @@ use crate::shape::quote;
 
 /// The record that a reference leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Target {
+pub(super) enum Referent {
     /// An existing record that the document does not list.
     Existing(Id),
     /// The entry of the document at this position.
@@ -39,26 +39,26 @@ pub(super) struct Plan {
     pub search_engines: Matches,
     pub boards: Matches,
     /// The groups of each user, where the document states them.
-    pub memberships: Vec<Option<Vec<Target>>>,
+    pub memberships: Vec<Option<Vec<Referent>>>,
     pub contents: Vec<Contents>,
 }
 
 /// The references of a board; `None` if they stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    pub creator: Option<Option<Target>>,
+    pub creator: Option<Option<Referent>>,
     pub items: Option<Vec<Item>>,
     pub users: Option<Vec<SharedTarget>>,
     pub groups: Option<Vec<SharedTarget>>,
 }
 
 /// A user or a group with whom a board is shared, and whether they may change it.
-pub(super) type SharedTarget = (Target, bool);
+pub(super) type SharedTarget = (Referent, bool);
 
 #[derive(Debug)]
 pub(super) enum Item {
-    App(Target),
-    Bookmarks(Vec<Target>),
+    App(Referent),
+    Bookmarks(Vec<Referent>),
 }
 
 impl Plan {
@@ -214,10 +214,10 @@ fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {
 /// The records that references may lead to.
 struct References<'a> {
     keys: &'a Keys,
-    groups: HashMap<&'a str, Target>,
-    users: HashMap<&'a str, Vec<(Provider, Target)>>,
-    apps: HashMap<&'a str, Vec<Target>>,
-    apps_by_id: HashMap<&'a str, Target>,
+    groups: HashMap<&'a str, Referent>,
+    users: HashMap<&'a str, Vec<(Provider, Referent)>>,
+    apps: HashMap<&'a str, Vec<Referent>>,
+    apps_by_id: HashMap<&'a str, Referent>,
 }
 
 impl<'a> References<'a> {
@@ -246,13 +246,13 @@ impl<'a> References<'a> {
             {
                 references
                     .groups
-                    .insert(keys.of(&group.name), Target::Existing(group.id.clone()));
+                    .insert(keys.of(&group.name), Referent::Existing(group.id.clone()));
             }
         }
         for (index, group) in entries(&document.groups).iter().enumerate() {
             references
                 .groups
-                .insert(keys.of(&group.name), Target::Listed(index));
+                .insert(keys.of(&group.name), Referent::Listed(index));
         }
         if stays(document.users.is_some()) {
             let listed = ids(users);
@@ -261,19 +261,19 @@ impl<'a> References<'a> {
                 .iter()
                 .filter(|user| !listed.contains(&user.id[..]))
             {
-                let target = Target::Existing(user.id.clone());
+                let target = Referent::Existing(user.id.clone());
                 let of_name = references.users.entry(keys.of(&user.name)).or_default();
                 of_name.push((user.provider, target));
             }
         }
         for (index, user) in entries(&document.users).iter().enumerate() {
             let of_name = references.users.entry(keys.of(&user.name)).or_default();
-            of_name.push((user.provider, Target::Listed(index)));
+            of_name.push((user.provider, Referent::Listed(index)));
         }
         if stays(document.apps.is_some()) {
             let listed = ids(apps);
             for app in snapshot.apps.iter().filter(|app| !listed.contains(&app.id[..])) {
-                let target = Target::Existing(app.id.clone());
+                let target = Referent::Existing(app.id.clone());
                 references.apps_by_id.insert(&app.id, target.clone());
                 references
                     .apps
@@ -283,7 +283,7 @@ impl<'a> References<'a> {
             }
         }
         for (index, app) in entries(&document.apps).iter().enumerate() {
-            let target = Target::Listed(index);
+            let target = Referent::Listed(index);
             if let Some(id) = app.id.as_ref().or(apps[index].as_ref()) {
                 references.apps_by_id.insert(id, target.clone());
             }
@@ -296,7 +296,7 @@ impl<'a> References<'a> {
         references
     }
 
-    fn memberships(&self, fields: &mut Fields, document: &Document) -> Vec<Option<Vec<Target>>> {
+    fn memberships(&self, fields: &mut Fields, document: &Document) -> Vec<Option<Vec<Referent>>> {
         let users = entries(&document.users).iter().enumerate();
         let memberships = users.map(|(index, user)| {
             fields.enter("users", index);
@@ -362,12 +362,12 @@ impl<'a> References<'a> {
         }
     }
 
-    fn group(&self, name: &str) -> Result<Target, String> {
+    fn group(&self, name: &str) -> Result<Referent, String> {
         let target = self.groups.get(self.keys.of(name)).cloned();
         target.ok_or_else(|| format!("names no group: {}", quote(name)))
     }
 
-    fn user(&self, name: &str, provider: Option<Provider>) -> Result<Target, String> {
+    fn user(&self, name: &str, provider: Option<Provider>) -> Result<Referent, String> {
         let of_name = self.users.get(self.keys.of(name)).map_or(&[][..], Vec::as_slice);
         let mut fitting = of_name
             .iter()
@@ -383,7 +383,7 @@ impl<'a> References<'a> {
         }
     }
 
-    fn app(&self, name: &AppName) -> Result<Target, String> {
+    fn app(&self, name: &AppName) -> Result<Referent, String> {
         match name {
             AppName::Id { id } => {
                 let target = self.apps_by_id.get(id.as_str()).cloned();

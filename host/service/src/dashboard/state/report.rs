@@ -11,7 +11,7 @@ use super::{
     export::{groups_named, items_named, shared_groups, shared_users, user_named},
     snapshot::{Names, Snapshot, User},
 };
-use crate::report::{Change, Entry, Report};
+use crate::report::{Change, Report, ReportEntry};
 use crate::shape::{
     Field, PROVIDER,
     Shape::{self, Anything, Boolean, Choice, Integer, List, Nullable, Record, Text},
@@ -156,12 +156,12 @@ impl Report {
                 continue;
             };
             let changes = changes(old, record);
-            let entry = || Entry {
+            let entry = || ReportEntry {
                 changes: Vec::new(),
                 ..record.entry()
             };
             if !changes.is_empty() {
-                self.changed.push(Entry { changes, ..entry() });
+                self.changed.push(ReportEntry { changes, ..entry() });
             } else if of_kind.contains(record.id()) {
                 self.unchanged.push(entry());
             } else {
@@ -182,8 +182,8 @@ trait Reported {
     fn provider(&self) -> Option<Provider> {
         None
     }
-    fn entry(&self) -> Entry {
-        Entry {
+    fn entry(&self) -> ReportEntry {
+        ReportEntry {
             kind: Self::KIND.into(),
             id: Some(self.id().into()),
             name: self.name().into(),

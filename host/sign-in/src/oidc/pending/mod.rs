@@ -42,7 +42,7 @@ impl Pending {
         Self(records)
     }
 
-    pub async fn keep(&self, state: &SecretHash, browser: &SecretHash, entry: Entry) -> Result<()> {
+    pub async fn insert(&self, state: &SecretHash, browser: &SecretHash, entry: Entry) -> Result<()> {
         let keys = key(browser);
         let keep = self.0.change(&keys, |records, now| {
             let mut all = read(&records[0], now);
@@ -156,8 +156,8 @@ mod tests {
     #[tokio::test]
     async fn a_sign_in_is_taken_once_at_any_host_by_the_browser_that_began_it() {
         let ([one, two], _) = hosts();
-        one.keep(&[7; 32], &ADA, entry("/seven")).await.unwrap();
-        two.keep(&[8; 32], &ADA, entry("/eight")).await.unwrap();
+        one.insert(&[7; 32], &ADA, entry("/seven")).await.unwrap();
+        two.insert(&[8; 32], &ADA, entry("/eight")).await.unwrap();
         assert!(two.take(&[7; 32], &EVE).await.is_err());
         assert!(two.take(&[9; 32], &ADA).await.is_err());
         assert_eq!(two.take(&[7; 32], &ADA).await.unwrap(), entry("/seven"));
@@ -170,9 +170,9 @@ mod tests {
     #[tokio::test]
     async fn a_sign_in_expires_after_ten_minutes() {
         let ([one, two], now) = hosts();
-        one.keep(&[7; 32], &ADA, entry("/seven")).await.unwrap();
+        one.insert(&[7; 32], &ADA, entry("/seven")).await.unwrap();
         now.store(1, Ordering::Relaxed);
-        one.keep(&[8; 32], &ADA, entry("/eight")).await.unwrap();
+        one.insert(&[8; 32], &ADA, entry("/eight")).await.unwrap();
         now.store(600_000, Ordering::Relaxed);
         assert!(two.take(&[7; 32], &ADA).await.is_err());
         assert!(two.knows(&ADA).await.unwrap());
@@ -186,7 +186,7 @@ mod tests {
         let ([one, _], now) = hosts();
         for number in 0..20 {
             now.store(u64::from(number), Ordering::Relaxed);
-            one.keep(&[number; 32], &ADA, entry("/")).await.unwrap();
+            one.insert(&[number; 32], &ADA, entry("/")).await.unwrap();
         }
         assert!(one.take(&[11; 32], &ADA).await.is_err());
         assert!(one.take(&[12; 32], &ADA).await.is_ok());
@@ -194,7 +194,7 @@ mod tests {
             let mut browser = [3; 32];
             browser[..4].copy_from_slice(&number.to_be_bytes());
             now.store(u64::from(100 + number), Ordering::Relaxed);
-            one.keep(&[1; 32], &browser, entry("/")).await.unwrap();
+            one.insert(&[1; 32], &browser, entry("/")).await.unwrap();
         }
         assert!(!one.knows(&ADA).await.unwrap());
     }
