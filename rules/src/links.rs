@@ -9,9 +9,23 @@ const OF_NUMBERS: [&str; 6] = ["tel", "sms", "callto", "sip", "sips", "fax"];
 /// How many characters of an address a message shows.
 const SHOWN: usize = 100;
 
+/// Browsers open no file of a computer from a page, so no address that would work can be named.
+const ON_DRIVE: &str =
+    "must be an absolute URL and not a file of a computer: browsers do not open those from a page";
+
+enum Problem {
+    /// It has no scheme; the address that was meant.
+    NoScheme(String),
+    /// It begins with a drive, which a browser takes for the scheme.
+    OnDrive,
+}
+
 /// What is wrong with a new link that can be parsed as an absolute URL: its scheme is a drive, or a host before a port.
 pub fn problem(href: &str) -> Option<String> {
-    let meant = meant(href.trim())?;
+    let meant = match find(href.trim())? {
+        Problem::NoScheme(meant) => meant,
+        Problem::OnDrive => return Some(String::from(ON_DRIVE)),
+    };
     let shown = match meant.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &meant[..end]),
         None => meant,
@@ -19,8 +33,8 @@ pub fn problem(href: &str) -> Option<String> {
     Some(format!("must be an absolute URL: did you mean {shown}?"))
 }
 
-/// The address that was meant; `None` for a link that can be followed.
-fn meant(href: &str) -> Option<String> {
+/// `None` for a link that can be followed.
+fn find(href: &str) -> Option<Problem> {
     let (scheme, rest) = href.split_once(':')?;
     if rest.starts_with("//") {
         return None;
@@ -35,13 +49,10 @@ fn meant(href: &str) -> Option<String> {
             } else {
                 "http"
             };
-            Some(format!("{scheme}://{}", word(href)))
+            Some(Problem::NoScheme(format!("{scheme}://{}", word(href))))
         }
-        _ if is_among(&["localhost"]) => Some(String::from("http://localhost")),
-        _ if scheme.len() == 1 => {
-            let path = word(rest).replace('\\', "/");
-            Some(format!("file:///{scheme}:/{}", path.trim_start_matches('/')))
-        }
+        _ if is_among(&["localhost"]) => Some(Problem::NoScheme(String::from("http://localhost"))),
+        _ if scheme.len() == 1 => Some(Problem::OnDrive),
         _ => None,
     }
 }
@@ -77,10 +88,6 @@ mod tests {
             ("nas.lan:8080/web/#/home", "http://nas.lan:8080/web/#/home"),
             ("mailto:25", "http://mailto:25"),
             ("x:80", "http://x:80"),
-            (r"C:\Users\ada", "file:///C:/Users/ada"),
-            ("c:/Program Files/x", "file:///c:/Program%20Files/x"),
-            ("c:", "file:///c:/"),
-            ("c:x", "file:///c:/x"),
         ] {
             let message = format!("must be an absolute URL: did you mean {address}?");
             assert_eq!(problem(href), Some(message), "{href}");
@@ -88,8 +95,17 @@ mod tests {
     }
 
     #[test]
+    fn a_file_on_a_drive_is_refused_without_an_address() {
+        for href in [r"C:\Users\ada", " c:/Program Files/x", "c:", "c:x"] {
+            assert_eq!(problem(href).as_deref(), Some(ON_DRIVE), "{href}");
+        }
+    }
+
+    #[test]
     fn a_link_that_can_be_followed_stays() {
         for href in [
+            "file:///srv",
+            "file:///C:/Users/ada",
             "http://nas:5000",
             "https://localhost:3000",
             "localhost://3000",

@@ -429,6 +429,29 @@ fn nobody_puts_an_app_on_a_board_that_they_do_not_see() {
     assert_eq!((sees(changer), sees(viewer)), (200, 404));
     update(changer, json!([app(&own), app(&seen_elsewhere)])).assert_done();
     assert_eq!((sees(viewer), sees(people.user("stranger"))), (200, 404));
+    // On a public board strangers would see it, too: only an app that everyone sees may join, and what is there stays.
+    let open = people.admin.board("Open", true);
+    let share = json!({"boardId": open, "users": [{"id": changer.id, "mayChange": true}], "groups": []});
+    people.admin.mutate("board.share", &share).assert_done();
+    let publish = |who: &dyn Client, items: &Value| {
+        let input = json!({"id": open, "name": "Open", "isPublic": true, "items": items});
+        who.mutate("board.update", &input)
+    };
+    let items = json!([app(&seen_elsewhere)]);
+    publish(changer, &items).assert_refused(404, "NOT_FOUND");
+    let input = json!({"id": open, "extras": null, "items": items});
+    changer
+        .mutate("extras.saveOfBoard", &input)
+        .assert_refused(404, "NOT_FOUND");
+    assert_eq!(sees(people.user("stranger")), 404);
+    let seen_by_all = people.admin.app("Seen by all");
+    people
+        .admin
+        .board_of("For all", true, &json!([app(&seen_by_all)]));
+    publish(changer, &json!([app(&seen_by_all)])).assert_done();
+    publish(&people.admin, &items).assert_done();
+    publish(changer, &json!([app(&seen_elsewhere), app(&seen_by_all)])).assert_done();
+    publish(&people.admin, &json!([])).assert_done();
     // An app that was taken off the board meanwhile, and that the caller does not see elsewhere, does not come back.
     update(&people.admin, json!([])).assert_done();
     update(changer, json!([app(&own)])).assert_refused(404, "NOT_FOUND");

@@ -48,6 +48,7 @@ struct Shared {
     made: AtomicUsize,
     holds: AtomicBool,
     is_silent: AtomicBool,
+    held_back: AtomicUsize,
     is_slow: AtomicBool,
     counts: AtomicBool,
     round_trips: AtomicUsize,
@@ -76,6 +77,7 @@ impl Proxy {
             made: AtomicUsize::default(),
             holds: AtomicBool::new(true),
             is_silent: AtomicBool::default(),
+            held_back: AtomicUsize::default(),
             is_slow: AtomicBool::default(),
             counts: AtomicBool::default(),
             round_trips: AtomicUsize::default(),
@@ -129,6 +131,11 @@ impl Proxy {
     /// From now on it takes connections and messages, and passes nothing on; or, it passes everything on.
     pub fn set_silent(&self, is_silent: bool) {
         self.shared.is_silent.store(is_silent, Ordering::SeqCst);
+    }
+
+    /// How many messages of clients it has held back because it was silent.
+    pub fn held_back(&self) -> usize {
+        self.shared.held_back.load(Ordering::SeqCst)
     }
 
     /// From now on each message of an answer arrives by itself, a moment after the one before it.
@@ -198,6 +205,9 @@ impl Shared {
         let mut planned = None;
         loop {
             let message = read(&mut client, 5)?;
+            if self.is_silent.load(Ordering::SeqCst) {
+                self.held_back.fetch_add(1, Ordering::SeqCst);
+            }
             self.wait_while_silent();
             if !link.is_waiting.swap(true, Ordering::SeqCst) {
                 self.round_trips.fetch_add(1, Ordering::SeqCst);

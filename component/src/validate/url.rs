@@ -138,13 +138,13 @@ mod tests {
 
     #[test]
     fn a_new_link_begins_with_its_scheme() {
-        for (sent, meant) in [
-            ("nas:5000", "http://nas:5000"),
-            (" localhost:3000\n", "http://localhost:3000"),
-            (r"C:\Users\ada", "file:///C:/Users/ada"),
+        for (sent, said) in [
+            ("nas:5000", "did you mean http://nas:5000?"),
+            (" localhost:3000\n", "did you mean http://localhost:3000?"),
+            (r"C:\Users\ada", "not a file of a computer"),
         ] {
-            let message = format!("must be an absolute URL: did you mean {meant}?");
-            assert_eq!(new_href(sent), Err(message));
+            let refusal = new_href(sent).expect_err(sent);
+            assert!(refusal.contains(said), "{refusal}");
             assert_eq!(
                 href(sent),
                 Ok(Some(sent.trim().into())),

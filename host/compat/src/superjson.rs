@@ -1,5 +1,6 @@
 //! The part of superjson that the layer has to read and write.
 
+pub(crate) use portico_http::is_superjson as is_wrapped;
 use serde_json::{Value, json};
 
 /// A value that is `undefined` as a whole: what a client of Homarr sends for no input, and gets for no output.

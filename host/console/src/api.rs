@@ -38,6 +38,12 @@ pub(crate) async fn compute<T: Send + 'static>(
     })
 }
 
+/// The same for what must not be refused any more, because a change was made or the page is written.
+pub(crate) async fn compute_in_any_case<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let computed = tokio::task::spawn_blocking(work).await;
+    computed.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+}
+
 /// The API, with the rights of the sender of one request.
 pub(crate) struct Api {
     router: InProcess,
@@ -101,7 +107,10 @@ impl Api {
         self.check_changes()?;
         let path = format!("/api/trpc/{procedure}");
         let answer = self.send(Method::POST, &path, Some(input)).await?;
-        self.data(answer).await
+        if answer.0.len() <= MOST_INLINE {
+            return answer.read_data();
+        }
+        compute_in_any_case(move || answer.read_data()).await
     }
 
     /// Calls a mutation that returns nothing.

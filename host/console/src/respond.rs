@@ -12,7 +12,7 @@ use flate2::{Compression, write::GzEncoder};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
 
-use crate::api::Api;
+use crate::api::compute_in_any_case;
 
 /// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed, and
 /// send forms only to this host.
@@ -101,12 +101,11 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses a page that is not compressed yet; a long one on a thread that serves no requests.
-pub(crate) async fn compress_for(api: &Api, response: Response) -> Response {
+pub(crate) async fn compress_off_thread(response: Response) -> Response {
     if !can_be_compressed(&response) || response.body().size_hint().lower() <= MOST_INLINE {
         return compress(response);
     }
-    let compressed = api.compute(move || compress(response)).await;
-    compressed.unwrap_or_else(|error| error.status.into_response())
+    compute_in_any_case(move || compress(response)).await
 }
 
 fn can_be_compressed(response: &Response) -> bool {

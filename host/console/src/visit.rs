@@ -18,11 +18,11 @@ use serde::Deserialize;
 
 use crate::{
     Console,
-    api::{Api, ApiError},
+    api::{Api, ApiError, compute_in_any_case},
     assets,
     fields::{Fields, LINES},
     form::{self, Form, FormSecret, Problems, TOKEN},
-    respond::{accepts_gzip, add_headers, compress, compress_for, page_with, see, written},
+    respond::{accepts_gzip, add_headers, compress, compress_off_thread, page_with, see, written},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
 };
@@ -170,22 +170,38 @@ impl Visit {
         self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
-    /// A page that may be long: written and compressed on a thread that serves no requests.
+    /// A page that may be long: written and compressed on a thread that serves no requests. It may be refused, so no change
+    /// was made for it.
     pub async fn long_page(
         &self,
         status: StatusCode,
         write: impl FnOnce() -> askama::Result<String> + Send + 'static,
     ) -> Result<Response, ApiError> {
+        self.api.compute(self.long_page_of(status, write)).await
+    }
+
+    /// The same after a change was made.
+    pub async fn long_page_of_change(
+        &self,
+        write: impl FnOnce() -> askama::Result<String> + Send + 'static,
+    ) -> Response {
+        compute_in_any_case(self.long_page_of(StatusCode::OK, write)).await
+    }
+
+    fn long_page_of<W: FnOnce() -> askama::Result<String> + Send + 'static>(
+        &self,
+        status: StatusCode,
+        write: W,
+    ) -> impl FnOnce() -> Response + Send + use<W> {
         let accepts_gzip = self.accepts_gzip;
-        let page = move || {
+        move || {
             let response = written(status, write());
             if accepts_gzip {
                 compress(response)
             } else {
                 response
             }
-        };
-        self.api.compute(page).await
+        }
     }
 
     /// Reads the form of this request, which consists of lines.
@@ -454,8 +470,9 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 #[derive(Clone)]
 pub(crate) struct Passed;
 
-/// The pages on which people sign in. They work only at the public URL, because of its cookies.
-const SIGN_IN: [&str; 2] = ["/sign-in", "/register"];
+/// The pages with forms of people who are not signed in. They work only at the public URL, because of its cookies. (While
+/// there is no user, browsers are served at that name, too: a redirect of `/start` leads to where it works.)
+const SIGN_IN: [&str; 4] = ["/sign-in", "/register", "/new-password", "/start"];
 
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
@@ -499,7 +516,7 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
     }
     add_headers(&mut response);
     if visit.accepts_gzip {
-        compress_for(&visit.api, response).await
+        compress_off_thread(response).await
     } else {
         response
     }

@@ -35,7 +35,7 @@ pub(crate) const FREE: usize = 16 << 10;
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the host works for a client that has ended its side of the connection, while it writes nothing.
-const END_PATIENCE: Duration = Duration::from_secs(10);
+const END_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The interval at which we look for clients that are too slow.
 const LOOK: Duration = Duration::from_millis(250);

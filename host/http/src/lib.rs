@@ -51,6 +51,7 @@ pub use self::{
     request::{RequestId, compute, read_body, read_json_bytes, read_json_text},
     server::{Site, serve},
     settings::{HttpLimits, HttpSettings},
+    trpc::superjson::is_wrapped as is_superjson,
 };
 use self::{
     fallback::{only_get, only_post, unknown_path},

@@ -4,7 +4,8 @@
 //! sign-in that begins elsewhere does not succeed.
 //!
 //! Only a proxy knows with which name and scheme it was asked. If it tells the host something else, a redirect to the
-//! public URL arrives like the first request. Invariant: it is not redirected again.
+//! public URL arrives like the first request. Invariant: it is not redirected again, if the client keeps cookies. Browsers
+//! do; one that refuses them ends after its own bound on redirects, and could not sign in either.
 
 use std::{
     net::SocketAddr,
@@ -25,6 +26,10 @@ use crate::{address::TrustedProxies, admission::is_unclaimable};
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
+/// htmx sends it with each request, also after a redirect, and opens the address that the answer names.
+const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
+const HX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
+
 /// The cookie of a browser that was just redirected to the public URL.
 const REDIRECTED: &str = "portico_redirected";
 
@@ -36,6 +41,7 @@ pub struct Elsewhere {
     /// The host at which it was opened.
     pub host: String,
     may_redirect: bool,
+    is_of_htmx: bool,
 }
 
 impl Elsewhere {
@@ -65,6 +71,7 @@ impl Elsewhere {
             host: host.to_owned(),
             // People who use an address may do so because the name does not work.
             may_redirect: !was_redirected && !is_unclaimable(authority.host()),
+            is_of_htmx: text(headers, HX_REQUEST) == Some("true"),
         })
     }
 
@@ -74,11 +81,17 @@ impl Elsewhere {
             .ok()
             .filter(|_| self.may_redirect)?;
         let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::SEE_OTHER;
         let headers = response.headers_mut();
+        if self.is_of_htmx {
+            // A page's scripts may not ask another origin, so the browser has to open the page. It was not redirected
+            // yet, so it gets no cookie.
+            headers.insert(HX_REDIRECT, to);
+            return Some(response);
+        }
         headers.insert(header::LOCATION, to);
         let cookie = format!("{REDIRECTED}=1; Path=/; Max-Age=10; HttpOnly; SameSite=Lax");
         headers.insert(header::SET_COOKIE, HeaderValue::try_from(cookie).ok()?);
+        *response.status_mut() = StatusCode::SEE_OTHER;
         Some(response)
     }
 }

@@ -10,7 +10,7 @@
 //! - All connections lead to the server that the newest one has reached.
 //! - A connection in the pool has no open transaction once the responses to what was sent on it have arrived.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -28,8 +28,9 @@ use super::target::Target;
 
 /// Few, because each takes two short round trips.
 const MAX_STEPS: usize = 2;
-/// How long a place stays closed after the server had no room for its connection.
-const CLOSED_FOR: Duration = Duration::from_secs(60);
+/// How long a place stays closed after the server had no room for its connection: short, because a host that stops may
+/// leave room soon, and long enough that refused connections cost little.
+const CLOSED_FOR: Duration = Duration::from_secs(5);
 
 /// What a connection is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Arc<Connection>>>,
     /// All connections, also those in use.
     open: Mutex<Vec<Weak<Connection>>>,
+    /// How many connections are being opened.
+    opening: AtomicUsize,
     has_warned: AtomicBool,
     /// The runtime of the storage.
     runtime: Handle,
@@ -68,6 +71,7 @@ impl Pool {
             places_to_step: Arc::new(Semaphore::new(MAX_STEPS.min(connections / 2))),
             idle: Mutex::default(),
             open: Mutex::default(),
+            opening: AtomicUsize::default(),
             has_warned: AtomicBool::default(),
             runtime: Handle::current(),
         }
@@ -85,7 +89,7 @@ impl Pool {
             // Rare: boxed to keep the common future small.
             match Box::pin(self.open()).await {
                 Ok(connection) => return Ok((connection, places)),
-                Err(error) if is_full(&error) && self.has_open() => self.close_place(places.pop(), &error),
+                Err(error) if is_full(&error) && self.has_others() => self.close_place(places.pop(), &error),
                 Err(error) => return Err(self.health.unreached(&error)),
             }
             places.push(in_time(deadline, self.places.clone().acquire_owned()).await?);
@@ -125,6 +129,8 @@ impl Pool {
     /// may be the second runtime, where long calls would delay the next transaction on this connection.
     async fn open(self: &Arc<Self>) -> std::result::Result<Arc<Connection>, Unreached> {
         let pool = self.clone();
+        self.opening.fetch_add(1, Ordering::Relaxed);
+        let _opening = Opening(&self.opening);
         // Dropped with its caller, which holds the place for the connection.
         let mut opening = JoinSet::new();
         opening.spawn_on(async move { Connection::open(&pool.target).await }, &self.runtime);
@@ -144,8 +150,9 @@ impl Pool {
         }
     }
 
-    fn has_open(&self) -> bool {
-        !self.list().is_empty()
+    /// Whether there are connections, or will be: then one of them becomes idle.
+    fn has_others(&self) -> bool {
+        self.opening.load(Ordering::Relaxed) > 0 || !self.list().is_empty()
     }
 
     /// The connections that are open.
@@ -173,6 +180,15 @@ impl Pool {
 
     fn idle(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection that is being opened, until this is dropped.
+struct Opening<'a>(&'a AtomicUsize);
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

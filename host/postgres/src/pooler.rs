@@ -20,6 +20,11 @@ const TRIES: usize = 3;
 /// Fails if two connections share sessions, or if only one of two is served.
 pub(super) async fn refuse_shared_sessions(target: &Target) -> anyhow::Result<()> {
     let first = open(target).await?;
+    // A pooler takes connections also while its server is away.
+    let answered = timeout(target.connect_limit, session(&first)).await;
+    answered
+        .map_err(|_| unopened(&Unreached::TimedOut(target.connect_limit)))?
+        .map_err(|error| unopened(&Unreached::Refused(error)))?;
     let second = open(target).await?;
     let Ok(shares) = timeout(target.connect_limit, shares_sessions(&first, &second)).await else {
         bail!(

@@ -17,6 +17,7 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Socket};
 
 use super::failure::Unreached;
+use super::health::is_full;
 use super::tls::Tls;
 
 /// A client, and what moves its messages.
@@ -96,8 +97,10 @@ impl Servers {
                 };
                 match self.try_server(&servers[address], (host, address), next).await {
                     Ok(reached) => return Ok(reached),
-                    // An error from a server says more than that another one was silent.
+                    // An error from a server says more than that another one was silent, and that the primary has no
+                    // room says more than that a standby takes no writes.
                     Err(Unreached::TimedOut(_)) if matches!(failure, Unreached::Refused(_)) => {}
+                    Err(_) if is_full(&failure) => {}
                     Err(error) => failure = error,
                 }
             }

@@ -60,12 +60,11 @@ impl Backups {
 
     /// How long it is until the next backup.
     fn due_in(&self, now: Timestamp) -> Duration {
-        let Some((newest, _)) = self.list().pop() else {
-            return Duration::ZERO;
-        };
-        // If the clock was ahead when it was made, it counts as made now.
-        let age = Duration::from_millis(now.saturating_sub(newest));
-        self.every.saturating_sub(age)
+        // One that was made while the clock was ahead does not count.
+        let newest = self.list().into_iter().rev().find(|(made_at, _)| *made_at <= now);
+        newest.map_or(Duration::ZERO, |(newest, _)| {
+            self.every.saturating_sub(Duration::from_millis(now - newest))
+        })
     }
 
     /// Dropping the future stops the copy.
@@ -103,6 +102,7 @@ impl Backups {
             );
         }
         let mut backups = self.list();
+        backups.retain(|(made_at, _)| *made_at <= now);
         backups.truncate(backups.len().saturating_sub(self.keep.get()));
         for (_, old) in backups {
             fs::remove_file(&old).with_context(|| format!("cannot remove {}", old.display()))?;
@@ -174,8 +174,8 @@ mod tests {
         backups.copy(NOON, &AtomicBool::new(false)).unwrap();
         assert_eq!(backups.due_in(NOON + HOUR), Duration::from_millis(23 * HOUR));
         assert_eq!(backups.due_in(NOON + 25 * HOUR), Duration::ZERO);
-        // The clock was set back.
-        assert_eq!(backups.due_in(NOON - HOUR), backups.every);
+        // It was made while the clock was ahead.
+        assert_eq!(backups.due_in(NOON - HOUR), Duration::ZERO);
     }
 
     #[test]

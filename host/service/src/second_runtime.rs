@@ -8,7 +8,8 @@
 //!   done, has permits of its own, one for each core: it does not wait for calls that take seconds.
 //! - Callers get permits in rotation among addresses. A caller that has waited for too long, by default 10 s, is refused
 //!   with 503 and `Retry-After`.
-//! - When the client disconnects, the call is dropped at its next wait, and its transaction with it.
+//! - When the client disconnects, the call is dropped at its next wait, and its transaction with it. (A client that only
+//!   ended its own side may still read: its call goes on for some seconds.)
 
 use std::{
     io,

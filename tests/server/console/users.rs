@@ -266,7 +266,7 @@ fn a_key_of_another_user_is_shown_once_and_deleted() {
         .open("/keys/new?q=bo")
         .assert_shows(&format!("/keys/new?user={bob}"));
     let page = browser.open(&format!("/keys/new?user={bob}"));
-    page.assert_shows("For bob");
+    page.assert_shows("For <bdi>bob</bdi>");
     let fields = [("user", &*bob), ("name", HOSTILE), ("lasts", "never")];
     let page = browser.submit(&page, "/keys/new", &fields);
     page.assert_status(200)

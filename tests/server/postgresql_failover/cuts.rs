@@ -279,6 +279,7 @@ fn once_another_primary_is_reached_no_call_waits_for_the_one_before_it_nor_write
     lost.set_silent(true);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| admin.send_allowing_5xx("GET", "/api/apps", None));
+        wait_until("call that waits", || lost.held_back() > 0);
         second.promote();
         wait_until("host that is ready", || is_ready(&host.anonymous()));
         // Otherwise the time of the call would have run out.

@@ -89,7 +89,7 @@ fn parts_that_promise_more_than_there_is_end_with_the_file() {
 }
 
 #[test]
-fn the_worst_pictures_of_the_greatest_length_are_read_in_one_pass() {
+fn the_worst_pictures_of_the_greatest_length_are_read_and_do_not_grow() {
     let longest = bounds::IMAGE.end() / 4 * 3;
     let fill = |head: &[u8], unit: &[u8]| {
         let mut file = head.to_vec();

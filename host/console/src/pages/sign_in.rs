@@ -184,15 +184,17 @@ async fn oidc(visit: Visitor, request: Request) -> Answer {
     }
     let status = response.status();
     let error = ApiError::of(response).await;
-    Ok(page_with(
-        status,
-        &Refused {
-            v: &visit,
-            status: status.as_u16(),
-            title: visit.t.errors.sign_in_failed_title,
-            message: visit.say(&error.message),
-        },
-    ))
+    let refused = Refused {
+        v: &visit,
+        status: status.as_u16(),
+        title: visit.t.errors.sign_in_failed_title,
+        message: visit.say(&error.message),
+    };
+    let mut page = page_with(status, &refused);
+    if let Some(seconds) = error.retry_after {
+        page.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    Ok(page)
 }
 
 /// A path of this site as a browser reads it, or otherwise the first page.

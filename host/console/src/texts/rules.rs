@@ -35,6 +35,10 @@ const SAID: &[(&str, &str)] = &[
         "muss eine vollständige URL sein: Meinten Sie {}?",
     ),
     (
+        "must be an absolute URL and not a file of a computer: browsers do not open those from a page",
+        "muss eine vollständige URL sein, keine Datei eines Computers: Browser öffnen solche nicht von Seiten aus",
+    ),
+    (
         "must have at most {} pixels a side and {} in all, got {}",
         "darf höchstens {} Pixel breit und hoch sein und insgesamt {} haben (jetzt {})",
     ),

@@ -5,7 +5,7 @@
 
 mod answer;
 mod calls;
-mod superjson;
+pub(crate) mod superjson;
 pub(crate) mod turns;
 
 use std::{

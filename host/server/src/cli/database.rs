@@ -48,8 +48,7 @@ impl Database {
         if let Some(Connections(count)) = settings.database_connections {
             limits.connections = count;
         }
-        let opening = PostgresStorage::open_with(url, limits);
-        let storage = patiently("the database to answer", opening).await?;
+        let storage = PostgresStorage::open_with(url, limits).await?;
         if data.database().exists() {
             warn!(
                 "{} is not used: the database is {}",

@@ -27,6 +27,7 @@ use super::{
     database::Database,
     front::Switch,
     settings::Settings,
+    starting::patiently,
 };
 
 /// How long a call may take, including waiting.
@@ -46,7 +47,9 @@ pub struct Host {
 impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
-        Self::open_with(settings, async |data| Database::open(settings, data).await).await
+        let open =
+            async |data: &DataDir| patiently("the database to answer", Database::open(settings, data)).await;
+        Self::open_with(settings, open).await
     }
 
     /// The same, with the database that this opens.

@@ -49,6 +49,8 @@ fn given() -> anyhow::Result<Option<TcpListener>> {
         "the socket that was given (LISTEN_FDS) does not listen for TCP: use ListenStream=ADDRESS:PORT"
     );
     listener.set_nonblocking(true)?;
+    // The process that compiles a component must not keep it open.
+    SockRef::from(&listener).set_cloexec(true)?;
     Ok(Some(listener))
 }
 

@@ -5,9 +5,10 @@ use std::{
     time::Duration,
 };
 
+use anyhow::anyhow;
 use portico_http::{self as http, HttpLimits};
 use portico_server::data_dir::DataDir;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
 use super::{database::Database, listen::listen, settings::Settings};
@@ -22,9 +23,11 @@ pub async fn open_when_there(
     address: SocketAddr,
     listener: &mut Option<TcpListener>,
 ) -> anyhow::Result<Database> {
-    let away = match Database::open(settings, data).await {
-        Err(error) if Database::is_away(&error) => error,
-        opened => return opened,
+    let mut first = Box::pin(Database::open(settings, data));
+    let (mut opening, away) = match timeout(INTERVAL, &mut first).await {
+        Ok(Err(error)) if Database::is_away(&error) => (None, error),
+        Ok(opened) => return opened,
+        Err(_) => (Some(first), anyhow!("it has not answered yet")),
     };
     let shared = listener.insert(listen(address).await?).try_clone()?;
     let address = shared.local_addr()?;
@@ -32,8 +35,14 @@ pub async fn open_when_there(
     let mut opened = None;
     let retry = async {
         opened = loop {
-            sleep(INTERVAL).await;
-            match Database::open(settings, data).await {
+            let tried = match opening.take() {
+                Some(opening) => opening.await,
+                None => {
+                    sleep(INTERVAL).await;
+                    Database::open(settings, data).await
+                }
+            };
+            match tried {
                 Err(error) if Database::is_away(&error) => {}
                 opened => break Some(opened),
             }

@@ -292,8 +292,10 @@ impl Audit {
         let mut jumps = self.jumps.lock().await;
         if jumps.is_none() {
             let (started, at) = self.started;
+            // Rows from shortly before a restart do not vouch for the clock: they may have been written by the same one.
+            let settling = self.settings.settling.as_millis() as Timestamp;
             let filter = AuditFilter {
-                until: Some(started),
+                until: Some(started.saturating_sub(settling)),
                 ..AuditFilter::default()
             };
             let context = Identity::operator().context("audit");

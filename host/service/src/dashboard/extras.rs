@@ -96,6 +96,7 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(save_of_board(call))
     })
     .protected()
+    .large()
     .about(
         "Replaces what clients keep about a board, and what is given of the board, in one change, for callers who may \
          change it (`board.update`). `NOT_FOUND`: no such board or app.",
@@ -172,7 +173,7 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
         Some(name) => (name, false),
         None => (name_of(&call, &input.id).await?, true),
     };
-    let key = call.resources.sandbox.name_key(call.context(), &name).await?;
+    let key = boards::key_of(&mut call, &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
     let mut board = board_for(&call, &mut *transaction, &input.id, Right::Change).await?;
     let of = ExtrasOf::Board(input.id);
@@ -181,20 +182,17 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
     if is_own && name != board.board.name {
         return Err(changed());
     }
-    check_public(
-        &call,
-        board.board.is_public,
-        input.is_public.unwrap_or(board.board.is_public),
-    )?;
+    let is_public = input.is_public.unwrap_or(board.board.is_public);
+    check_public(&call, board.board.is_public, is_public)?;
     if let Some(items) = &input.items {
-        check_apps(&call, &mut *transaction, items, &board.items).await?;
+        check_apps(&call, &mut *transaction, items, &board.items, is_public).await?;
     }
     if !is_own || input.is_public.is_some() || input.items.is_some() {
         let mut fields = Fields::default();
         fields.keeps_direction("name", &name, Some(&board.board.name));
         fields.check()?;
         board.board.name = name;
-        board.board.is_public = input.is_public.unwrap_or(board.board.is_public);
+        board.board.is_public = is_public;
         board.items = input.items.unwrap_or(board.items);
         let updated = transaction.update_board(&board, &key).await;
         let is_free = updated.map_err(|error| referred(error, "App"))?;

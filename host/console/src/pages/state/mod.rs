@@ -142,7 +142,7 @@ async fn send(visit: Visitor, request: Request) -> Answer {
                 };
                 page.render()
             };
-            visit.long_page(StatusCode::OK, write).await
+            Ok(visit.long_page_of_change(write).await)
         }
         Err(error) if error.is_of_input() => {
             let problems = broken_rules(&visit, &error);

@@ -7,6 +7,7 @@ pub(super) mod sharing;
 
 use portico_model::error::{Code, Error};
 use portico_rules::{bounds, permissions::Permission};
+use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
 use serde::Serialize;
 
@@ -132,6 +133,7 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(create(call))
     })
     .needs(Permission::BoardCreate)
+    .large()
     .about(
         "Makes a board and returns its id. `FORBIDDEN`: it is to be public, for a caller without the permission \
          `board-full-all`; `NOT_FOUND`: no such app, or the caller does not see it.",
@@ -142,6 +144,7 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(update(call))
     })
     .protected()
+    .large()
     .about(
         "Replaces a board with its items, for callers who may change it: who made it, with whom it is shared to change \
          it, and holders of `board-modify-all`. Its creator and its shares stay. `FORBIDDEN`: the caller may only view \
@@ -178,6 +181,15 @@ pub(super) fn apps_of(item: &BoardItem) -> usize {
         BoardItem::App { .. } => 1,
         BoardItem::Bookmarks { app_ids } => app_ids.len(),
     }
+}
+
+/// The name-key of a board. The wait for an instance may have been long, so afterwards the caller is as they are now.
+pub(super) async fn key_of(call: &mut Call, name: &str) -> Result<String, Error> {
+    let key = call.resources.sandbox.name_key(call.context(), name).await?;
+    if call.renew_caller().await? {
+        call.identity.check(&sandbox::Access::Protected, Kind::Mutation)?;
+    }
+    Ok(key)
 }
 
 async fn get_all(call: Call) -> Result<Output, Error> {
@@ -234,11 +246,17 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     fields.keeps_direction("name", &name, None);
     check_items(&mut fields, &input.items, apps_of);
     fields.check()?;
-    check_public(&call, false, input.is_public)?;
 
-    let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
+    let name_key = key_of(&mut call, &name).await?;
+    if !holds(&call, Permission::BoardCreate) {
+        return Err(Error::new(
+            Code::Forbidden,
+            "This needs the permission board-create",
+        ));
+    }
+    check_public(&call, false, input.is_public)?;
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
-    check_apps(&call, &mut *transaction, &input.items, &[]).await?;
+    check_apps(&call, &mut *transaction, &input.items, &[], input.is_public).await?;
     let board = Board {
         board: BoardSummary {
             id: call.resources.new_id(),
@@ -264,14 +282,21 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     check_items(&mut fields, &new.items, apps_of);
     fields.check()?;
 
-    let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
+    let name_key = key_of(&mut call, &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
     let present = board_for(&call, &mut *transaction, &id, Right::Change).await?;
     let mut fields = Fields::default();
     fields.keeps_direction("name", &name, Some(&present.board.name));
     fields.check()?;
     check_public(&call, present.board.is_public, new.is_public)?;
-    check_apps(&call, &mut *transaction, &new.items, &present.items).await?;
+    check_apps(
+        &call,
+        &mut *transaction,
+        &new.items,
+        &present.items,
+        new.is_public,
+    )
+    .await?;
     let board = Board {
         board: BoardSummary {
             name,

@@ -3,7 +3,8 @@
 //! Invariants:
 //! - To a caller who may not view a board, it does not exist.
 //! - A caller puts on a board only apps that they see: where callers see only the apps on boards that they may view, an
-//!   app on a board is shown to all who may view that board.
+//!   app on a board is shown to all who may view that board. On a public board they put only apps that everyone sees,
+//!   unless they see all apps.
 //! - Permissions are those of the caller's look-up; who made a board and whom it is shared with is read in the
 //!   transaction that makes the change.
 
@@ -103,11 +104,14 @@ pub(in crate::dashboard) fn check_public(call: &Call, before: bool, after: bool)
 }
 
 /// Refuses apps that the caller does not see, as if they did not exist. Those that are on the board already may stay.
+/// Whoever sees a board sees its apps, so only an app that everyone sees may join a public one, unless the caller sees
+/// all apps.
 pub(in crate::dashboard) async fn check_apps(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
     items: &[BoardItem],
     present: &[BoardItem],
+    is_public: bool,
 ) -> Result<(), Error> {
     if sees_all_apps(call.identity.permissions()) {
         return Ok(());
@@ -118,7 +122,11 @@ pub(in crate::dashboard) async fn check_apps(
     let present: BTreeSet<&String> = app_ids(present).collect();
     let new: BTreeSet<&String> = app_ids(items).filter(|id| !present.contains(id)).collect();
     let new: Vec<String> = new.into_iter().cloned().collect();
-    let viewer = Viewer::User(user_id.to_owned());
+    let viewer = if is_public {
+        Viewer::Anonymous
+    } else {
+        Viewer::User(user_id.to_owned())
+    };
     if transaction.sees_apps(&new, &viewer).await? {
         return Ok(());
     }
