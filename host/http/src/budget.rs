@@ -564,7 +564,7 @@ pub(crate) mod tests {
         let _works = [waits, reads, is_there].map(|transfer| transfer.begin_work());
         waits.end();
         reads.end();
-        budget.pass(Duration::from_secs(9));
+        budget.pass(END_PATIENCE - Duration::from_secs(1));
         reads.advance(1);
         budget.pass(Duration::from_secs(1));
         assert_eq!(are_cut([waits, reads, is_there]), [true, false, false]);
