@@ -148,7 +148,7 @@ function foldSections() {
 }
 foldSections();
 
-// An icon that is chosen, or typed, is shown beside its field.
+// An icon that is chosen, or typed, is shown next to its field.
 function previewIcon(address) {
   const picture = find("#icon-preview");
   if (!picture) return;

@@ -1,5 +1,5 @@
-//! The threads for statements that may take long. There are few of them, so lists and searches leave the runtime's
-//! threads to other requests, and share the processor among themselves.
+//! The threads for statements that may take long. Only so can a statement be stopped when its call ends, whatever runtime
+//! the call is on. There are few of them, so lists and searches share the processor among themselves.
 //!
 //! A task owns what it works on (a reader, the permit to write) and returns it with its result. Invariants:
 //! - There are at most `max_threads` threads, started when needed. Each task holds a permit, to scan or to write, and

@@ -295,7 +295,7 @@ fn lists_without_end_hold_up_no_other_caller_and_end_when_their_clients_leave() 
     let app = admin.app("App");
     let key = admin.key_of(&admin.user_id);
     server.make_lists_of_invites_endless();
-    // More than there are threads for lists. Half of them stay, the others leave.
+    // More than there are permits for long calls. Half of them stay, the others leave.
     let stay: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
     let leave: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
     let quickly = |what: &str, ask: &dyn Fn()| {
