@@ -288,3 +288,52 @@ fn the_other_commands_work_on_the_database_or_say_what_to_do() {
         .query("app.all", &NO_INPUT)
         .data();
 }
+
+#[test]
+#[ignore = "make test-all"]
+fn a_host_whose_clock_is_a_hundred_days_ahead_goes_by_that_of_the_server() {
+    const SECONDS: i64 = 100 * 24 * 60 * 60;
+    let postgresql = Postgresql::shared();
+    let url = postgresql.create_database("home");
+    // The clock of the server is behind instead.
+    let clock = format!(
+        "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+            AS $$SELECT pg_catalog.clock_timestamp() - interval '{SECONDS} seconds'$$;
+        ALTER DATABASE \"{}\" SET search_path = public, pg_catalog",
+        postgresql.name("home")
+    );
+    postgresql.run("home", &clock);
+    let server = on(&url).start();
+    server.wait_for_log(0, "ahead of that of the database's server");
+    let answer = server.anonymous().get("/api/health/ready");
+    let ahead = answer.assert_status(200).json()["clockAheadSeconds"]
+        .as_i64()
+        .expect("seconds");
+    assert!((SECONDS - 60..=SECONDS + 60).contains(&ahead), "{ahead}");
+    administrator(&server).app("App");
+    let late = format!(
+        "SELECT count(*) FROM audit WHERE time > (extract(epoch FROM pg_catalog.now()) - {SECONDS} + 600) * 1000"
+    );
+    assert_eq!(postgresql.run("home", &late), "0");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_host_has_at_most_as_many_connections_as_it_is_told() {
+    let postgresql = Postgresql::shared();
+    let url = postgresql.create_database("home");
+    let server = on(&url).argument("--database-connections=3").start();
+    let admin = administrator(&server);
+    std::thread::scope(|scope| {
+        for number in 0..40 {
+            let admin = &admin;
+            scope.spawn(move || admin.app(&format!("app {number}")));
+        }
+    });
+    let open = "
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE 'portico/%'";
+    let open: usize = postgresql.run("home", open).parse().expect("a count");
+    // With the one for checks.
+    assert!((2..=4).contains(&open), "{open}");
+}

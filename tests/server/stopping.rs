@@ -188,3 +188,17 @@ fn clients_that_send_half_a_request_do_not_keep_it_from_stopping() {
     assert_finished(&server.stop());
     drop((half_a_body, half_a_head));
 }
+
+#[test]
+fn one_call_without_end_does_not_keep_it_from_stopping() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let key = admin.key_of(&admin.user_id);
+    server.make_lists_of_invites_endless();
+    let _call = server.begin_endless_list(&key.key);
+    server.terminate();
+    let finished = server.wait();
+    let log = finished.text();
+    assert_eq!(finished.status.code(), Some(0), "{log}");
+    assert!(log.contains("took too long to finish"), "{log}");
+}

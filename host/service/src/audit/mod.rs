@@ -272,17 +272,19 @@ impl Audit {
         let rows = transaction.count_audit(&AuditFilter::default()).await?;
         drop(transaction);
         let mut excess = rows.saturating_sub(self.settings.most_rows);
-        if excess > 0 {
-            info!(rows = excess, "removing from the audit log what is too much");
-        }
+        let mut too_much = 0;
         for which in [AuditPrune::Refusals, AuditPrune::Any] {
             while excess > 0 {
                 let removed = self.remove(which, excess.min(STEP as u64)).await?;
                 excess -= removed.min(excess);
+                too_much += removed;
                 if removed == 0 {
                     break;
                 }
             }
+        }
+        if too_much > 0 {
+            info!(rows = too_much, "removed from the audit log what was too much");
         }
         Ok(())
     }
