@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "./bridge.mjs";
 import { createTables, Database, hash } from "./src/database.js";
+import { StorageError } from "./src/portico/refusals.js";
 import { Transaction } from "./src/portico/storage.js";
 import { begin } from "./src/sessions.js";
 
@@ -22,6 +23,10 @@ await serve({
   open: (access, session) => new Transaction(database, access, session),
   commit: Transaction.commit,
   rollback: (transaction) => transaction[Symbol.dispose](),
-  beginSession: (account, token, version) => begin(database, account, token, version),
+  beginSession: (account, token, version) => {
+    // It has the connection of the writer that is open, and cannot wait for its end.
+    if (database.writing) throw new StorageError({ tag: "retry" });
+    return begin(database, account, token, version);
+  },
 });
 rmSync(folder, { recursive: true });

@@ -226,6 +226,9 @@ class Own:
 
     @staticmethod
     def end_sign_in(on: Bridge, id: str, user: str) -> bool:
+        # It has the connection of the writer that is open, and cannot wait for its end.
+        if on.database.writing:
+            raise Refusal(Variant("retry"))
         return begin(on.database, user, id, on.sign_ins.pop(id))
 
     @staticmethod

@@ -17,6 +17,8 @@ pub trait Bridge: Send + Sync + 'static {
 pub enum BridgeError {
     /// This dashboard has nothing of this kind, for this reason. Cases that need it are skipped.
     Unsupported(String),
+    /// Another transaction is open, and this call cannot wait for its end.
+    Retry,
     /// It failed, for this reason.
     Failed(String),
 }

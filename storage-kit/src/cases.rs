@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use serde_saphyr::options;
 
+use crate::expand::numbered;
+
 /// Every file of `cases/`. A test checks that none is missing.
 pub(crate) const FILES: [(&str, &str); 11] = [
     ("apps", include_str!("../cases/apps.yaml")),
@@ -109,7 +111,7 @@ impl Case {
         let Some(Value::Array(steps)) = steps else {
             return Err(format!("{name}: no list of `steps`"));
         };
-        let steps: Result<_, _> = steps.into_iter().map(Step::read).collect();
+        let steps: Result<_, _> = steps.iter().flat_map(repeated).map(Step::read).collect();
         Ok(Self {
             file,
             rule: rule.ok_or(format!("{name}: no `rule`"))?,
@@ -159,6 +161,14 @@ impl Expectation {
             }
             (other, _) => return Err(format!("`{other}` means nothing in a step")),
         })
+    }
+}
+
+/// This step, or as many as its `$repeat` says.
+fn repeated(step: &Value) -> Vec<Value> {
+    match (step["$repeat"].as_u64(), step.get("of")) {
+        (Some(times), Some(of)) => (0..times).map(|index| numbered(of, index)).collect(),
+        _ => vec![step.clone()],
     }
 }
 

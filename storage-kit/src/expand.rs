@@ -7,6 +7,22 @@ pub(crate) fn expand(value: &Value, marker: &str) -> Value {
     Expansion { marker, index: None }.value(value)
 }
 
+/// The value with this number for `{n}` in its texts.
+pub(crate) fn numbered(value: &Value, index: u64) -> Value {
+    match value {
+        Value::String(text) => text.replace("{n}", &format!("{index:04}")).into(),
+        Value::Array(items) => items.iter().map(|item| numbered(item, index)).collect(),
+        Value::Object(members) => {
+            let each = members.iter();
+            Value::Object(
+                each.map(|(name, value)| (name.clone(), numbered(value, index)))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Expansion<'a> {
     marker: &'a str,

@@ -6,6 +6,17 @@ use crate::cases::Expectation;
 use crate::expand::expand;
 use crate::protocol::Answer;
 
+/// Where a list is not the expected one: the first such element.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Difference<'a> {
+    /// Its number, from 1; `None` where the place does not matter.
+    pub number: Option<usize>,
+    /// What was expected; `None` if there should be no such element.
+    pub expected: Option<&'a Value>,
+    /// What the list has instead; `None` if it has nothing.
+    pub got: Option<&'a Value>,
+}
+
 impl Expectation {
     /// With its placeholders expanded.
     pub(crate) fn expand(&self, marker: &str) -> Self {
@@ -28,11 +39,43 @@ impl Expectation {
             (Self::Unordered(expected), Answer::Ok(got)) => lists(expected, got, have_the_same),
             (Self::Includes(expected), Answer::Ok(got)) => lists(expected, got, includes),
             (Self::AtLeast(least), Answer::Ok(got)) => number(got) >= number(least) && got.is_number(),
-            (Self::Error(expected), Answer::Error(got)) => {
-                expected == "any" || same(&variant(expected), &variant(got))
-            }
+            // `retry` is no answer of a case: whoever may get it is tried again.
+            (Self::Error(expected), Answer::Error(_)) if expected == "any" => !answer.is_retry(),
+            (Self::Error(expected), Answer::Error(got)) => same(&variant(expected), &variant(got)),
             _ => false,
         }
+    }
+
+    /// The first difference, if both are lists.
+    pub(crate) fn difference<'a>(&'a self, answer: &'a Answer) -> Option<Difference<'a>> {
+        let (Self::Ok(expected) | Self::Unordered(expected) | Self::Includes(expected)) = self else {
+            return None;
+        };
+        let Answer::Ok(got) = answer else {
+            return None;
+        };
+        let (expected, got) = (expected.as_array()?, got.as_array()?);
+        let (number, expected, got) = match self {
+            Self::Unordered(_) => {
+                let (missing, left) = unmatched(expected, got);
+                (None, missing.first().copied(), left.first().copied())
+            }
+            Self::Includes(_) => (None, first_missing(expected, got), None),
+            _ => {
+                let differs = |index: &usize| match (expected.get(*index), got.get(*index)) {
+                    (Some(one), Some(other)) => !same(one, other),
+                    _ => true,
+                };
+                let index = (0..expected.len().max(got.len())).find(differs)?;
+                (Some(index + 1), expected.get(index), got.get(index))
+            }
+        };
+        let differs = expected.is_some() || got.is_some();
+        differs.then_some(Difference {
+            number,
+            expected,
+            got,
+        })
     }
 }
 
@@ -60,17 +103,33 @@ fn lists(expected: &Value, got: &Value, compare: fn(&[Value], &[Value]) -> bool)
 }
 
 fn have_the_same(expected: &[Value], got: &[Value]) -> bool {
+    let (missing, left) = unmatched(expected, got);
+    missing.is_empty() && left.is_empty()
+}
+
+/// Those that are expected and not there, and those that are there and not expected.
+fn unmatched<'a>(expected: &'a [Value], got: &'a [Value]) -> (Vec<&'a Value>, Vec<&'a Value>) {
     let mut left: Vec<_> = got.iter().collect();
-    let all = expected.iter().all(|one| {
-        let found = left.iter().position(|other| same(one, other));
-        found.map(|index| left.swap_remove(index)).is_some()
-    });
-    all && left.is_empty()
+    let mut missing = Vec::new();
+    for one in expected {
+        match left.iter().position(|other| same(one, other)) {
+            Some(index) => {
+                left.remove(index);
+            }
+            None => missing.push(one),
+        }
+    }
+    (missing, left)
 }
 
 fn includes(expected: &[Value], got: &[Value]) -> bool {
+    first_missing(expected, got).is_none()
+}
+
+/// The first that is not there after those before it.
+fn first_missing<'a>(expected: &'a [Value], got: &[Value]) -> Option<&'a Value> {
     let mut rest = got.iter();
-    expected.iter().all(|one| rest.any(|other| same(one, other)))
+    expected.iter().find(|one| !rest.any(|other| same(one, other)))
 }
 
 /// Equal, where a number may be written as a floating point number (`2000.0`).
@@ -143,5 +202,48 @@ mod tests {
         assert!(Expectation::Error(json!("any")).is_met(&refused));
         assert!(!Expectation::Error(json!({"constraint": {"reference": null}})).is_met(&refused));
         assert!(!Expectation::Success.is_met(&refused));
+        for retry in [json!("retry"), json!({"retry": null})] {
+            assert!(!Expectation::Error(json!("any")).is_met(&Answer::Error(retry)));
+        }
+    }
+
+    #[test]
+    fn the_first_element_that_differs_is_found() {
+        let (one, two, three) = (json!(1), json!(2), json!(3));
+        let difference = |number, expected, got| {
+            Some(Difference {
+                number,
+                expected,
+                got,
+            })
+        };
+        let answer = Answer::Ok(json!([1, 3]));
+        for (expected, differs) in [
+            (
+                Expectation::Ok(json!([1, 2])),
+                difference(Some(2), Some(&two), Some(&three)),
+            ),
+            (
+                Expectation::Ok(json!([1, 3, 2])),
+                difference(Some(3), Some(&two), None),
+            ),
+            (
+                Expectation::Ok(json!([1])),
+                difference(Some(2), None, Some(&three)),
+            ),
+            (
+                Expectation::Unordered(json!([3, 2])),
+                difference(None, Some(&two), Some(&one)),
+            ),
+            (
+                Expectation::Includes(json!([3, 1])),
+                difference(None, Some(&one), None),
+            ),
+            (Expectation::Ok(json!([1, 3])), None),
+            (Expectation::Ok(json!(1)), None),
+            (Expectation::Success, None),
+        ] {
+            assert_eq!(expected.difference(&answer), differs, "{expected}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::cases::{Case, Expectation};
+use crate::expect::Difference;
 use crate::protocol::Answer;
 
 /// The most characters of a value in the report.
@@ -35,7 +36,7 @@ pub enum Outcome {
 /// Where a rule was broken.
 #[derive(Debug)]
 pub struct Failure {
-    /// The number of the step, from 1.
+    /// The number of the step, from 1; 0 where the runner looks whether the case's need is met.
     pub step: usize,
     /// The transaction; `None` for a call of the bridge.
     pub transaction: Option<String>,
@@ -110,16 +111,48 @@ impl fmt::Display for Failure {
             shortened(&self.arguments.to_string())
         )?;
         writeln!(formatter, "  expected  {}", self.expected)?;
-        match &self.got {
-            Some(Answer::Ok(value)) => write!(formatter, "  got       ok {}", shortened(&value.to_string())),
-            Some(Answer::Error(value)) => {
-                write!(formatter, "  got       error {}", shortened(&value.to_string()))
-            }
-            None => write!(
+        let Some(got) = &self.got else {
+            return write!(
                 formatter,
                 "  got       no answer in time, though no other transaction is open"
-            ),
+            );
+        };
+        write!(formatter, "  got       {got}")?;
+        if got.is_retry() {
+            write!(formatter, ", though no other transaction is open")?;
         }
+        match self.expected.difference(got) {
+            Some(difference) => write!(formatter, "\n  differs   {difference}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, value) = match self {
+            Self::Ok(value) => ("ok", value),
+            Self::Error(value) => ("error", value),
+        };
+        write!(formatter, "{word} {}", shortened(&value.to_string()))
+    }
+}
+
+impl fmt::Display for Difference<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(number) = self.number {
+            write!(formatter, "element {number}: ")?;
+        }
+        let text = |value: Option<&Value>| match value {
+            Some(value) => shortened(&value.to_string()),
+            None => "nothing".into(),
+        };
+        write!(
+            formatter,
+            "expected {}, got {}",
+            text(self.expected),
+            text(self.got)
+        )
     }
 }
 

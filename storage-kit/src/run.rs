@@ -86,7 +86,8 @@ impl CaseRun<'_, '_> {
             };
             match &step.transaction {
                 Some(name) => self.tracks.step(self.line, name, call)?,
-                None => self.ask_bridge(&call)?,
+                None if self.tracks.is_empty() => self.ask_bridge(&call)?,
+                None => self.tracks.ask_bridge(self.line, call)?,
             }
         }
         Ok(())
@@ -120,19 +121,37 @@ impl CaseRun<'_, '_> {
                 "storage cannot hold an id of any text",
             ),
         };
-        let begun = self.line.call(Some("need"), "begin", &begin(access))?;
+        let begun = self.ask_need("begin", begin(access))?;
         if matches!(begun, Answer::Error(_)) {
-            return Err(Stop::Skip(format!("`begin` was refused: {begun:?}")));
+            return Err(Stop::Skip(format!("`begin` answered {begun}")));
         }
-        let answer = self.line.call(Some("need"), call, &arguments)?;
+        let answer = self.ask_need(call, arguments)?;
         self.line.call(Some("need"), "drop", &json!({}))?;
         let no_such_id = Expectation::Error(json!({"constraint": {"id": null}}));
         match answer {
             Answer::Ok(Value::Bool(true)) => Err(Stop::Skip(reason.into())),
             Answer::Ok(_) => Ok(()),
             refused if need == Need::TextIds && no_such_id.is_met(&refused) => Err(Stop::Skip(reason.into())),
-            other => Err(Stop::Skip(format!("`{call}` answered {other:?}"))),
+            other => Err(Stop::Skip(format!("`{call}` answered {other}"))),
         }
+    }
+
+    /// Makes a call of the transaction that looks whether the need is met. No other one is open, so `retry` is wrong.
+    fn ask_need(&mut self, function: &str, arguments: Value) -> Result<Answer, Stop> {
+        let answer = self.line.call(Some("need"), function, &arguments)?;
+        if !answer.is_retry() {
+            return Ok(answer);
+        }
+        if function != "begin" {
+            self.line.drop_transaction("need")?;
+        }
+        let call = Call {
+            number: 0,
+            function: function.to_owned(),
+            arguments,
+            expected: Expectation::Success,
+        };
+        Err(call.failed(Some("need"), Some(answer)))
     }
 
     fn ask_bridge(&mut self, call: &Call) -> Result<(), Stop> {

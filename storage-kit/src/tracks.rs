@@ -1,6 +1,7 @@
 //! The transactions of one case, several of which may be open at the same time.
 //!
-//! The implementation decides which of two transactions waits or is refused. So each transaction is a track of its own.
+//! The implementation decides which of two transactions waits or is refused. So each transaction is a track of its own,
+//! and so is a call of the bridge that is sent while a transaction is open.
 //! If a step gets no response while another transaction is open, its track waits; if it gets `retry`, its track goes
 //! back to its `begin`. Both continue once the other transactions have ended. Invariants:
 //! - The steps of a track are sent in order, each after the response to the previous one.
@@ -21,9 +22,6 @@ const WAITS: Duration = Duration::from_millis(100);
 
 /// When several responses are awaited: how long to wait for each, in turn.
 const SLICE: Duration = Duration::from_millis(5);
-
-/// How often a transaction is tried: once, and again five times, as the component does.
-const ATTEMPTS: usize = 6;
 
 /// Why a case ends early.
 pub(crate) enum Stop {
@@ -77,14 +75,14 @@ enum State {
 }
 
 struct Track {
-    name: String,
+    /// `None`: a call of the bridge.
+    name: Option<String>,
     /// Its steps so far.
     calls: Vec<Call>,
     /// How many of them have a response.
     done: usize,
     state: State,
-    attempts: usize,
-    /// Whether another transaction has been open since this one began.
+    /// Whether another transaction has been open since this one began, or began again.
     competed: bool,
     /// The first response that was not as expected.
     mismatch: Option<Failure>,
@@ -103,22 +101,40 @@ impl Track {
 impl Tracks {
     /// Adds a call to its transaction, and advances the transaction as far as possible now.
     pub fn step(&mut self, line: &mut Line, name: &str, call: Call) -> Result<(), Stop> {
-        let found = self.0.iter().position(|track| track.name == name);
-        let index = found.unwrap_or_else(|| {
-            self.0.push(Track {
-                name: name.to_owned(),
-                calls: Vec::new(),
-                done: 0,
-                state: State::Open,
-                attempts: 1,
-                competed: false,
-                mismatch: None,
-            });
-            self.0.len() - 1
-        });
+        let found = self
+            .0
+            .iter()
+            .position(|track| track.name.as_deref() == Some(name));
+        let index = found.unwrap_or_else(|| self.add(Some(name)));
         self.0[index].calls.push(call);
         self.advance(line, index)?;
         self.settle(line)
+    }
+
+    /// Sends a call of the bridge while a transaction is open.
+    pub fn ask_bridge(&mut self, line: &mut Line, call: Call) -> Result<(), Stop> {
+        let index = self.add(None);
+        self.0[index].calls.push(call);
+        self.advance(line, index)?;
+        self.settle(line)
+    }
+
+    /// Whether every transaction has ended.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a track; returns its index.
+    fn add(&mut self, name: Option<&str>) -> usize {
+        self.0.push(Track {
+            name: name.map(str::to_owned),
+            calls: Vec::new(),
+            done: 0,
+            state: State::Open,
+            competed: false,
+            mismatch: None,
+        });
+        self.0.len() - 1
     }
 
     /// As long as every transaction waits or was refused: waits for a response, or tries a refused one again.
@@ -127,7 +143,8 @@ impl Tracks {
             if self.0.iter().any(Track::is_waiting) {
                 self.receive_any(line)?;
             } else if let Some(index) = self.0.iter().position(|track| track.state == State::Refused) {
-                self.0[index].state = State::Open;
+                let track = &mut self.0[index];
+                (track.state, track.competed) = (State::Open, false);
                 self.advance(line, index)?;
             } else {
                 break;
@@ -147,7 +164,7 @@ impl Tracks {
             }
         }
         match self.0.iter().find(|track| track.is_waiting()) {
-            Some(track) => Err(track.calls[track.done].failed(Some(&track.name), None)),
+            Some(track) => Err(track.calls[track.done].failed(track.name.as_deref(), None)),
             None => Ok(()),
         }
     }
@@ -164,12 +181,12 @@ impl Tracks {
         let track = &mut self.0[index];
         let call = track.calls[track.done].clone();
         let name = track.name.clone();
-        let id = line.send(Some(&name), &call.function, &call.arguments)?;
+        let id = line.send(name.as_deref(), &call.function, &call.arguments)?;
         track.state = State::Waiting(id);
         let answered = self.receive(line, index, if others { WAITS } else { WAIT_TIMEOUT })?;
         match answered || others {
             true => Ok(()),
-            false => Err(call.failed(Some(&name), None)),
+            false => Err(call.failed(name.as_deref(), None)),
         }
     }
 
@@ -201,17 +218,23 @@ impl Tracks {
     /// Drops every open transaction.
     pub fn abandon(&mut self, line: &mut Line) -> Result<(), Broken> {
         let (mut waiting, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Track::is_waiting);
-        for track in rest.iter().filter(|track| track.state == State::Open) {
-            line.drop_transaction(&track.name)?;
+        let open = rest.iter().filter(|track| track.state == State::Open);
+        for name in open.filter_map(|track| track.name.as_deref()) {
+            line.drop_transaction(name)?;
         }
         let end = Instant::now() + WAIT_TIMEOUT;
         while !waiting.is_empty() && Instant::now() < end {
             let mut still = Vec::new();
             for track in waiting {
+                let name = track.name.clone();
                 match track.state {
                     State::Waiting(id) if line.wait_for_answer(id, SLICE)?.is_none() => still.push(track),
                     _ if track.calls[track.done].function == "commit" => {}
-                    _ => line.drop_transaction(&track.name)?,
+                    _ => {
+                        if let Some(name) = name {
+                            line.drop_transaction(&name)?;
+                        }
+                    }
                 }
             }
             waiting = still;
@@ -222,21 +245,26 @@ impl Tracks {
     fn judge(&mut self, line: &mut Line, index: usize, answer: Answer) -> Result<(), Stop> {
         let track = &mut self.0[index];
         let call = &track.calls[track.done];
-        let ends = matches!(&call.function[..], "commit" | "drop")
+        let ends = track.name.is_none()
+            || matches!(&call.function[..], "commit" | "drop")
             || (call.function == "begin" && matches!(answer, Answer::Error(_)));
-        if answer.is_retry() && track.competed && track.attempts < ATTEMPTS {
+        if answer.is_retry() && track.competed {
             let name = track.name.clone();
             (track.state, track.done, track.mismatch) = (State::Refused, 0, None);
-            track.attempts += 1;
             // As the component does: it drops a transaction that was refused.
-            if !ends {
+            if let Some(name) = name.filter(|_| !ends) {
                 line.drop_transaction(&name)?;
             }
             return Ok(());
         }
+        if track.name.is_none()
+            && let Some(reason) = answer.unsupported()
+        {
+            return Err(Stop::Skip(reason));
+        }
         let mismatch = match call.expected.is_met(&answer) {
             true => None,
-            false => Some(call.failure(Some(&track.name), Some(answer))),
+            false => Some(call.failure(track.name.as_deref(), Some(answer))),
         };
         track.done += 1;
         track.state = State::Open;

@@ -97,6 +97,7 @@ async fn ask(bridge: &dyn Bridge, request: &Request) -> Answer {
     match bridge.call(call).await {
         Ok(value) => Answer::Ok(value),
         Err(BridgeError::Unsupported(reason)) => Answer::Error(json!({"unsupported": reason})),
+        Err(BridgeError::Retry) => Answer::Error(json!({"retry": null})),
         Err(BridgeError::Failed(reason)) => failed(reason),
     }
 }

@@ -87,6 +87,7 @@ impl Transaction for FaultyTransaction {
             Fault::ProviderIgnored => filter.provider = None,
             Fault::DisabledFilterIgnored => filter.disabled = None,
             Fault::UserOffsetIgnored => slice.offset = 0,
+            Fault::TooManyUsersAreCut if with_images => slice.limit = slice.limit.or(Some(100)),
             _ => {}
         }
         let contains = filter.name_contains.as_deref().unwrap_or_default();

@@ -79,6 +79,8 @@ pub enum Fault {
     FirstDayForgotten,
     MissingUserIsSet,
     TooLargeIsCut,
+    TooManyUsersAreCut,
+    SignInUnlocked,
     /// Each write transaction reads an old state and writes to the current one, as databases do under READ COMMITTED or
     /// REPEATABLE READ.
     WriteSkew,
@@ -248,7 +250,7 @@ impl FaultyTransaction {
             filter.name_contains = None;
         }
         let mut apps = match fault {
-            Fault::TooLargeIsCut => self.ask().await?.list_apps(&filter, Slice::first(1_000)).await?,
+            Fault::TooLargeIsCut => self.ask().await?.list_apps(&filter, Slice::first(400)).await?,
             _ => self.ask().await?.list_apps(&filter, Slice::ALL).await?,
         };
         match fault {
