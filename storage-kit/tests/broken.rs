@@ -147,7 +147,7 @@ named! {
     ping_icons_that_are_forgotten: PingIconsForgotten => "whether apps show the state of their ping is set, and nothing else changes", 1;
     a_first_day_of_the_week_that_is_forgotten: FirstDayForgotten => "the first day of the week is set, and nothing else changes", 1;
     an_answer_that_is_cut_where_it_is_too_large: TooLargeIsCut => "an answer of more than 100,000,000 bytes is refused, and a page of it is not", 1;
-    users_that_are_cut_where_they_are_too_large: TooManyUsersAreCut => "users are too large with their images, and not without", 1;
+    users_that_are_cut_where_they_are_too_large: TooManyUsersAreCut => "users are too large with their images, and not without", 2;
     a_sign_in_that_locks_no_row: SignInUnlocked => "a sign-in while a password is replaced leaves no session", 2;
     a_user_who_is_not_there_and_is_set: MissingUserIsSet => "name and email change, and nothing else", 1;
     two_that_each_read_what_the_other_removes: WriteSkew => "of two administrators who delete themselves at once one stays", 1;
