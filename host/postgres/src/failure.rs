@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use portico_storage::Error;
+use tokio_postgres::error::SqlState;
 
 /// Why there is no connection.
 #[derive(Debug)]
@@ -13,6 +14,13 @@ pub(super) enum Unreached {
     Unresolved(String),
     /// The database is not for hosts of this version, in words.
     Unfit(String),
+}
+
+impl Unreached {
+    /// Whether the server has no room for another connection: of all, of this role or of this database.
+    pub fn is_of_full_server(&self) -> bool {
+        matches!(self, Self::Refused(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
+    }
 }
 
 /// Why a statement has no result.

@@ -103,11 +103,6 @@ pub(super) fn describe(error: &Unreached) -> String {
     }
 }
 
-/// Whether the server has no room for another connection: of all, of this role or of this database.
-pub(super) fn is_full(error: &Unreached) -> bool {
-    matches!(error, Unreached::Refused(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
-}
-
 /// A database that is not there at the moment. Nothing says that the settings are wrong.
 #[derive(Debug)]
 pub(super) struct Away(pub String);

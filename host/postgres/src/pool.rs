@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::connection::Connection;
 use super::failure::Unreached;
-use super::health::{Health, describe, is_full};
+use super::health::{Health, describe};
 use super::target::Target;
 
 /// Few, because each takes two short round trips.
@@ -89,7 +89,9 @@ impl Pool {
             // Rare: boxed to keep the common future small.
             match Box::pin(self.open()).await {
                 Ok(connection) => return Ok((connection, places)),
-                Err(error) if is_full(&error) && self.has_others() => self.close_place(places.pop(), &error),
+                Err(error) if error.is_of_full_server() && self.has_others() => {
+                    self.close_place(places.pop(), &error);
+                }
                 Err(error) => return Err(self.health.unreached(&error)),
             }
             places.push(in_time(deadline, self.places.clone().acquire_owned()).await?);

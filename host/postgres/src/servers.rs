@@ -17,7 +17,6 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Socket};
 
 use super::failure::Unreached;
-use super::health::is_full;
 use super::tls::Tls;
 
 /// A client, and what moves its messages.
@@ -100,7 +99,7 @@ impl Servers {
                     // An error from a server says more than that another one was silent, and that the primary has no
                     // room says more than that a standby takes no writes.
                     Err(Unreached::TimedOut(_)) if matches!(failure, Unreached::Refused(_)) => {}
-                    Err(_) if is_full(&failure) => {}
+                    Err(_) if failure.is_of_full_server() => {}
                     Err(error) => failure = error,
                 }
             }
