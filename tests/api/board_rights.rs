@@ -352,24 +352,15 @@ fn clients_of_homarr_have_the_same_rights() {
     plain(changer, "board.duplicateBoard", copy("Copy")).assert_status(403);
     let made = plain(people.user("creates"), "board.duplicateBoard", copy("Copy"));
     let id = made.assert_status(200).json()["result"]["data"]["json"]["id"].clone();
-    people
-        .server
-        .anonymous()
-        .get(&format!(
-            "/api/trpc/board.byId?input={}",
-            escape(&json!({ "id": id }).to_string())
-        ))
-        .assert_status(404);
+    let strangers_get = |id: &Value| {
+        let input = escape(&json!({ "id": id }).to_string());
+        let path = format!("/api/trpc/board.byId?input={input}");
+        people.server.anonymous().get(&path).status
+    };
+    assert_eq!(strangers_get(&id), 404);
     let made = plain(people.user("full-all"), "board.duplicateBoard", copy("Copy 2"));
     let id = made.assert_status(200).json()["result"]["data"]["json"]["id"].clone();
-    people
-        .server
-        .anonymous()
-        .get(&format!(
-            "/api/trpc/board.byId?input={}",
-            escape(&json!({ "id": id }).to_string())
-        ))
-        .assert_status(200);
+    assert_eq!(strangers_get(&id), 200);
     plain(people.user("full-all"), "board.changeBoardVisibility", private).assert_status(200);
 }
 

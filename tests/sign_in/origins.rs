@@ -9,14 +9,7 @@ use serde_json::json;
 /// Sends a request with these headers and no others.
 #[track_caller]
 fn ask(server: &Portico, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    let headers: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
-    let length = body.len();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-    );
+    let request = raw::with_headers(method, path, headers, body);
     let mut connection = raw::connect(&server.address());
     connection.write_all(request.as_bytes()).expect("send");
     // An issuer may be away.

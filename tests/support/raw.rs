@@ -27,6 +27,17 @@ pub fn head(method: &str, path: &str, headers: &[(&str, &str)]) -> String {
     head + "\r\n"
 }
 
+/// A request with only these headers, such as another `Host`, and the length of its body.
+pub fn with_headers(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let length = body.len();
+    let mut request =
+        format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {length}\r\n");
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request + "\r\n" + body
+}
+
 /// A request with a body of JSON.
 pub fn with_json(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
     let length = body.len().to_string();

@@ -30,15 +30,8 @@ fn become_administrator(server: &Portico, headers: &[(&str, &str)]) -> Answer {
 
 #[track_caller]
 fn ask(server: &Portico, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    let headers: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\n{headers}connection: close\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    let headers = [headers, &[("content-type", "application/json")]].concat();
+    let request = raw::with_headers(method, path, &headers, body);
     raw::send(&server.address(), request.as_bytes())
 }
 
