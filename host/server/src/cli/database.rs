@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use tracing::warn;
 
 use super::{
-    settings::{Connections, Settings},
+    settings::{Settings, Within},
     starting::patiently,
 };
 
@@ -45,8 +45,8 @@ impl Database {
             return Ok(Self::Sqlite(Arc::new(storage.with_apps_by_board(by_board))));
         };
         let mut limits = Limits::default();
-        if let Some(Connections(count)) = settings.database_connections {
-            limits.connections = count;
+        if let Some(Within(count)) = settings.database_connections {
+            limits.connections = usize::try_from(count)?;
         }
         let storage = PostgresStorage::open_with(url, limits).await?;
         if data.database().exists() {

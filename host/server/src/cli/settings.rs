@@ -114,31 +114,37 @@ pub struct LimitSettings {
     incoming: Option<NonZero<usize>>,
 }
 
-/// From a second to a day, in seconds.
+/// A whole number from `LEAST` to `MOST`.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(try_from = "u64")]
-struct WriteTime(u64);
+pub struct Within<const LEAST: u64, const MOST: u64>(pub u64);
 
-impl TryFrom<u64> for WriteTime {
+impl<const LEAST: u64, const MOST: u64> TryFrom<u64> for Within<LEAST, MOST> {
     type Error = String;
 
-    fn try_from(seconds: u64) -> Result<Self, String> {
-        if (1..=86_400).contains(&seconds) {
-            Ok(Self(seconds))
+    fn try_from(number: u64) -> Result<Self, String> {
+        if (LEAST..=MOST).contains(&number) {
+            Ok(Self(number))
         } else {
-            Err(format!("{seconds} is not in 1..=86400"))
+            Err(format!("{number} is not in {LEAST}..={MOST}"))
         }
     }
 }
 
-impl FromStr for WriteTime {
+impl<const LEAST: u64, const MOST: u64> FromStr for Within<LEAST, MOST> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let seconds: u64 = text.parse().map_err(|error| format!("{error}"))?;
-        seconds.try_into()
+        let number: u64 = text.parse().map_err(|error| format!("{error}"))?;
+        number.try_into()
     }
 }
+
+/// From a second to a day, in seconds.
+type WriteTime = Within<1, 86_400>;
+
+/// How many connections to the database.
+pub type Connections = Within<2, 1000>;
 
 layered!(LimitSettings {
     body,
@@ -179,32 +185,6 @@ pub enum LogFormat {
     Pretty,
     /// One JSON object per line
     Json,
-}
-
-/// How many connections to the database.
-#[derive(Deserialize, Clone, Copy)]
-#[serde(try_from = "usize")]
-pub struct Connections(pub usize);
-
-impl TryFrom<usize> for Connections {
-    type Error = String;
-
-    fn try_from(count: usize) -> Result<Self, String> {
-        if (2..=1000).contains(&count) {
-            Ok(Self(count))
-        } else {
-            Err(format!("{count} is not in 2..=1000"))
-        }
-    }
-}
-
-impl FromStr for Connections {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let count: usize = text.parse().map_err(|error| format!("{error}"))?;
-        count.try_into()
-    }
 }
 
 /// The data directory, and the database if it is elsewhere.
