@@ -1,12 +1,13 @@
 //! The contract as text: the present one and the recorded ones.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use semver::Version;
 use wit_component::WitPrinter;
-use wit_parser::{PackageId, Resolve};
+use wit_parser::{PackageId, Resolve, Stability, WorldItem};
 
 /// The contract in `wit/`.
 pub struct Contract {
@@ -34,13 +35,13 @@ impl Contract {
         Ok(Recorded { version, text })
     }
 
-    /// The whole text with the packages that it uses, without comments.
+    /// The whole text with the interfaces that its worlds use of other packages, without comments.
     fn text(&self) -> anyhow::Result<String> {
-        let others = self.resolve.packages.iter().map(|(id, _)| id);
-        let others: Vec<_> = others.filter(|id| *id != self.package).collect();
+        let mut resolve = self.resolve.clone();
+        let others = keep_what_is_used(&mut resolve, self.package);
         let mut printer = WitPrinter::default();
         printer.emit_docs(false);
-        printer.print(&self.resolve, self.package, &others)?;
+        printer.print(&resolve, self.package, &others)?;
         Ok(printer.output.to_string())
     }
 
@@ -55,6 +56,41 @@ impl Contract {
         printer.print(&self.resolve, self.package, &[])?;
         Ok(printer.output.to_string())
     }
+}
+
+/// Removes from the other packages what the worlds of this one do not use, and since when they have the rest: a later
+/// edition of them may say otherwise of the same functions. Returns those of which something is left.
+fn keep_what_is_used(resolve: &mut Resolve, package: PackageId) -> Vec<PackageId> {
+    let worlds = resolve.packages[package].worlds.values();
+    let items = worlds.flat_map(|world| {
+        let world = &resolve.worlds[*world];
+        world.imports.values().chain(world.exports.values())
+    });
+    let used: BTreeSet<_> = items
+        .filter_map(|item| match item {
+            WorldItem::Interface { id, .. } => Some(*id),
+            _ => None,
+        })
+        .collect();
+    let mut others = Vec::new();
+    for (id, other) in resolve.packages.iter_mut().filter(|(id, _)| *id != package) {
+        other.worlds.clear();
+        other.interfaces.retain(|_, interface| used.contains(interface));
+        for interface in other.interfaces.values() {
+            let interface = &mut resolve.interfaces[*interface];
+            interface.stability = Stability::Unknown;
+            for function in interface.functions.values_mut() {
+                function.stability = Stability::Unknown;
+            }
+            for type_id in interface.types.values() {
+                resolve.types[*type_id].stability = Stability::Unknown;
+            }
+        }
+        if !other.interfaces.is_empty() {
+            others.push(id);
+        }
+    }
+    others
 }
 
 /// A recorded version of the contract.
