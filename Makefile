@@ -26,9 +26,10 @@ remap := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
 component: target ## build dist/portico.wasm
 	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-component --target wasm32-wasip2 --profile component \
 		--config 'target.wasm32-wasip2.rustflags=["$(remap)"]'
+	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo run --quiet --package portico-annotate --profile component -- \
+		$(target_dir)/wasm32-wasip2/component/portico_component.wasm $(target_dir)/portico.wasm
 	@mkdir -p dist
-	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
-		cp $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
+	@cmp -s $(target_dir)/portico.wasm dist/portico.wasm || cp $(target_dir)/portico.wasm dist/portico.wasm
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component

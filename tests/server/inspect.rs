@@ -181,16 +181,21 @@ fn a_component_of_another_version_is_told_both_versions() {
 
 #[test]
 fn a_component_of_a_compatible_version_runs() {
-    let minor = renamed("@1.0.0", "@1.1.0").inspect(&[]).succeeded();
-    assert!(minor.contains("portico:dashboard/apps@1.1.0"), "{minor}");
+    let minor = file(&portico_tests::later(&COMPONENT));
+    let text = minor.inspect(&[]).succeeded();
+    for interface in ["apps", "more"] {
+        assert!(text.contains(&format!("portico:dashboard/{interface}@1.1.0")), "{text}");
+    }
     let newer = renamed("@1.0.0", "@1.0.7");
     let text = newer.inspect(&[]).succeeded();
     assert!(text.contains("portico:dashboard/apps@1.0.7"), "{text}");
-    let server = Builder::default()
-        .argument("--component")
-        .argument(newer.path.to_str().expect("a text"))
-        .start();
-    administrator(&server).app("An app");
+    for component in [minor, newer] {
+        let server = Builder::default()
+            .argument("--component")
+            .argument(component.path.to_str().expect("a text"))
+            .start();
+        administrator(&server).app("An app");
+    }
 }
 
 #[test]

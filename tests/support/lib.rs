@@ -13,6 +13,7 @@ pub mod clock;
 pub mod databases;
 mod fixtures;
 mod haproxy;
+mod later;
 mod namespace;
 pub mod node;
 mod pgbouncer;
@@ -39,6 +40,7 @@ pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, agent, trp
 pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of, names};
 pub use haproxy::Haproxy;
+pub use later::later;
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit, with_socket};
 pub use pgbouncer::Pgbouncer;
 pub use portico::{Builder, Portico, Starting, binary, cache, command, data_in, hostile_component};

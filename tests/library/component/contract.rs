@@ -1,12 +1,23 @@
 //! What the file that ships wants and offers.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use portico_sandbox::{Access, COMPONENT, Cost, Described, Kind};
-use portico_tests::procedures::{Row, TABLE, Who};
+use portico_tests::{
+    procedures::{Row, TABLE, Who},
+    repository,
+};
+use wasmparser::{BinaryReader, ComponentName, ComponentNameSectionReader, Parser, Payload};
 use wasmtime::{
     Engine, Store,
     component::{Component, Linker, Val, types::ComponentItem},
+};
+use wit_parser::{
+    UnresolvedPackageGroup,
+    decoding::{DecodedWasm, decode},
 };
 
 use super::harness::{Harness, context};
@@ -82,6 +93,59 @@ fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
         exports,
         interfaces.map(|name| format!("portico:dashboard/{name}@1.0.0"))
     );
+}
+
+/// The custom sections of the file itself, not of what is in it.
+fn custom_sections() -> BTreeMap<String, Vec<u8>> {
+    let (mut depth, mut sections) = (0, BTreeMap::new());
+    for part in Parser::new(0).parse_all(&COMPONENT) {
+        match part.expect("a component") {
+            Payload::Version { .. } => depth += 1,
+            Payload::End(_) => depth -= 1,
+            Payload::CustomSection(section) if depth == 1 => {
+                let earlier = sections.insert(section.name().to_owned(), section.data().to_owned());
+                assert!(earlier.is_none(), "{} is there twice", section.name());
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+#[test]
+fn the_file_that_ships_says_what_it_is() {
+    let sections = custom_sections();
+    let text = |name: &str| std::str::from_utf8(&sections[name]).expect("a text");
+    assert_eq!(text("version"), "1.0.0");
+    assert_eq!(text("licenses"), "Apache-2.0");
+    let about = "The users and apps of a dashboard: who may sign in, and the apps that they find there.";
+    assert_eq!(text("description"), about);
+    let names = BinaryReader::new(&sections["component-name"], 0);
+    let names: Result<Vec<_>, _> = ComponentNameSectionReader::new(names).collect();
+    let [ComponentName::Component { name: "portico", .. }] = names.expect("names")[..] else {
+        panic!("it is not named portico, or not it alone");
+    };
+
+    // Every line of wit/ with its comments, as one text that tools read.
+    let contract = text("portico:contract");
+    UnresolvedPackageGroup::parse("contract.wit", contract).expect("WIT");
+    let lines: BTreeSet<_> = contract.lines().map(str::trim).collect();
+    for entry in fs::read_dir(repository().join("wit")).expect("wit/") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_some_and(|extension| extension == "wit") {
+            let file = fs::read_to_string(path).expect("a text");
+            let missing = file.lines().find(|line| !lines.contains(line.trim()));
+            assert_eq!(missing, None);
+        }
+    }
+
+    let DecodedWasm::Component(resolve, world) = decode(&COMPONENT).expect("a component") else {
+        panic!("it is no component");
+    };
+    let docs = resolve.worlds[world].docs.contents.as_deref().unwrap_or_default();
+    for words in [about, "offers"] {
+        assert!(docs.contains(words), "{words} is not in: {docs}");
+    }
 }
 
 /// What the component says of its procedures.
