@@ -12,6 +12,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
+import { componentWit } from "@bytecodealliance/jco-transpile/wasm-tools";
 
 const { values, positionals } = parseArgs({
   options: { jspi: { type: "boolean" }, out: { type: "string", default: join(import.meta.dirname, "generated") } },
@@ -41,11 +42,18 @@ const METHODS = `
 `.trim().split(/\s+/);
 
 /**
- * What suspends a call: the functions of storage, and the exports that call them.
+ * What suspends a call: the functions of storage, and the exports that call them. The component may be of any 1.x: it
+ * says which.
+ * @param {string} world of the component, as WIT
  * @param {{ interface: string, function: string }[]} procedures
  */
-function asynchronous(procedures) {
-  const storage = "portico:dashboard/storage@1.0.0";
+function asynchronous(world, procedures) {
+  const contract = (/** @type {string} */ name) => {
+    const found = world.match(new RegExp(`portico:dashboard/${name}@1\\.[\\w.+-]+`));
+    if (!found) throw new Error(`The component has no ${name} of portico:dashboard@1`);
+    return found[0];
+  };
+  const storage = contract("storage");
   const exported = [
     ...procedures.map((procedure) => [procedure.interface, procedure.function]),
     ...["password", "external"].map((name) => ["sign-in", name]),
@@ -58,21 +66,39 @@ function asynchronous(procedures) {
       `${storage}#[static]transaction.commit`,
       ...METHODS.map((method) => `${storage}#[method]transaction.${method}`),
     ],
-    asyncExports: exported.map(([of, name]) => `portico:dashboard/${of}@1.0.0#${name}`),
+    asyncExports: exported.map(([of, name]) => `${contract(of)}#${name}`),
   };
+}
+
+/**
+ * Fails unless every name became a function that suspends: jco says nothing of a name that it does not find, and a call
+ * would then get promises instead of values.
+ * @param {string} code
+ * @param {ReturnType<typeof asynchronous>} names
+ */
+function requireAsynchronous(code, { asyncImports, asyncExports }) {
+  for (const [names, mark] of /** @type {const} */ ([
+    [asyncImports, /\.manuallyAsync = true;/g],
+    [asyncExports, /isManualAsync: true,/g],
+  ])) {
+    const found = code.match(mark)?.length ?? 0;
+    if (found !== names.length) throw new Error(`jco found ${found} of these ${names.length} functions:\n${names.join("\n")}`);
+  }
 }
 
 const component = await readFile(file).catch((error) => {
   console.error(`The component cannot be read: ${error.message}\nBuild it in the repository with: make component`);
   process.exit(1);
 });
+const names = jspi && asynchronous(await componentWit(component), JSON.parse(await readFile(procedures, "utf8")).procedures);
 const { files } = await transpileBytes(component, {
   name: "portico",
   instantiation: "sync",
   // Throw refusals as errors with a `payload`, not as plain records.
   noComponentErrorWrapping: false,
-  ...(jspi && asynchronous(JSON.parse(await readFile(procedures, "utf8")).procedures)),
+  ...names,
 });
+if (names) requireAsynchronous(Buffer.from(files["portico.js"]).toString(), names);
 
 await rm(out, { recursive: true, force: true });
 for (const [name, content] of Object.entries(files)) {

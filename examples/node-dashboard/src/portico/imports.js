@@ -38,7 +38,11 @@ function now() {
   return { seconds: BigInt(Math.floor(milliseconds / 1_000)), nanoseconds: (milliseconds % 1_000) * 1_000_000 };
 }
 
+/** The clock counts milliseconds. */
+const resolution = () => ({ seconds: 0n, nanoseconds: 1_000_000 });
+
 /**
+ * All functions of the contract, whether this component needs them or not: another 1.x may.
  * The type requires names with versions, but the code reads names without.
  * @param {object} storage
  * @param {typeof icons} icons
@@ -50,6 +54,9 @@ export const imports = (storage, icons, log) => ({
   "portico:dashboard/icons": icons,
   "portico:dashboard/log": { write: (/** @type {log.Level} */ level, /** @type {string} */ text) => log.write(level, text) },
   "portico:dashboard/types": {},
-  "wasi:clocks/wall-clock": { now },
-  "wasi:random/random": { getRandomBytes: (/** @type {bigint} */ length) => randomBytes(Number(length)) },
+  "wasi:clocks/wall-clock": { now, resolution },
+  "wasi:random/random": {
+    getRandomBytes: (/** @type {bigint} */ length) => randomBytes(Number(length)),
+    getRandomU64: () => randomBytes(8).readBigUInt64LE(),
+  },
 });

@@ -35,7 +35,9 @@ MESSAGE_LENGTH = 2_000
 #: The most random bytes at a time.
 RANDOM_BYTES = 4_096
 
-VERSION = "1.0.0"
+#: What this dashboard offers and calls: the first version of the contract. A component of any later 1.x runs, too: it
+#: imports nothing more.
+CONTRACT = "portico:dashboard@1.0.0"
 #: A number for the resource type, which wasmtime requires; any number works.
 TRANSACTION = 1
 
@@ -115,6 +117,8 @@ class Compiled:
         config.epoch_interruption = True
         self.engine = Engine(config)
         self.component = wasm.Component(self.engine, bytes)
+        #: The names of the exported interfaces, by their lines. What this dashboard does not know is not called.
+        self._interfaces = {line(name): name for name in self.component.type.exports(self.engine)}
         self._exports: dict[tuple[str, str], wasm.ExportIndex] = {}
         threading.Thread(target=self._tick, name="epochs", daemon=True).start()
 
@@ -136,10 +140,11 @@ class Compiled:
         """The index of an export. Raises `Failed` if it is missing."""
         key = (interface, function)
         if key not in self._exports:
-            instance = self.component.get_export_index(f"portico:dashboard/{interface}@{VERSION}")
+            name = self._interfaces.get(line(contract(interface)))
+            instance = name and self.component.get_export_index(name)
             index = instance and self.component.get_export_index(function, instance)
             if index is None:
-                raise Failed(f"the component has no {interface}.{function} of portico:dashboard@{VERSION}")
+                raise Failed(f"the component has no {interface}.{function} of {CONTRACT}")
             self._exports[key] = index
         return self._exports[key]
 
@@ -209,29 +214,30 @@ class Component:
     def _link(self) -> wasm.Linker:
         """Provides the imports, and nothing else of the machine."""
         offered: dict[str, dict[str, Callable[..., Any]]] = {
-            f"portico:dashboard/types@{VERSION}": {},
-            f"portico:dashboard/storage@{VERSION}": {
+            contract("types"): {},
+            contract("storage"): {
                 "begin": self._begin,
                 "[static]transaction.commit": self._commit,
             },
-            f"portico:dashboard/icons@{VERSION}": {
+            contract("icons"): {
                 "find": lambda store, names: self._surroundings.find_icons(names),
                 "default-icon": lambda store: self._surroundings.default_icon(),
             },
-            f"portico:dashboard/log@{VERSION}": {"write": self._write_log},
-            "wasi:clocks/wall-clock@0.2.6": {"now": now},
-            "wasi:random/random@0.2.6": {"get-random-bytes": random_bytes},
+            contract("log"): {"write": self._write_log},
+            "wasi:clocks/wall-clock@0.2.6": {"now": now, "resolution": resolution},
+            "wasi:random/random@0.2.6": {"get-random-bytes": random_bytes, "get-random-u64": random_u64},
         }
+        by_line = {line(name): functions for name, functions in offered.items()}
         linker = wasm.Linker(self._compiled.engine)
         with linker.root() as root:
             for name, wanted in self._compiled.imports().items():
-                if name not in offered:
+                if line(name) not in by_line:
                     raise Failed(f"the component wants {name}; this dashboard offers {', '.join(offered)}")
                 with root.add_instance(name) as instance:
                     for item in wanted:
                         if item == "transaction":
                             instance.add_resource(item, ResourceType.host(TRANSACTION), self._drop)
-                        elif function := offered[name].get(item) or self._method(item):
+                        elif function := by_line[line(name)].get(item) or self._method(item):
                             instance.add_func(item, self._guarded(function))
         return linker
 
@@ -298,6 +304,22 @@ class Component:
             self._surroundings.log(level, message[:MESSAGE_LENGTH])
 
 
+def contract(interface: str) -> str:
+    """The name of an interface of the contract, with its version."""
+    package, version = CONTRACT.split("@")
+    return f"{package}/{interface}@{version}"
+
+
+def line(name: str) -> str:
+    """The name of an interface, with as much of its version as compatible versions have in common:
+    `portico:dashboard/apps@1`, `wasi:random/random@0.2`."""
+    name, _, version = name.partition("@")
+    if "-" in version:
+        return f"{name}@{version}"
+    major, minor, *_ = (*version.split("."), "")
+    return f"{name}@{major}.{minor}" if major == "0" else f"{name}@{major}"
+
+
 def first(interface: str, user: Record | None, context: str) -> list[Any]:
     """The parameters of a function before its values."""
     match interface:
@@ -320,6 +342,16 @@ def now(store: Any) -> Record:
     """`wasi:clocks/wall-clock.now`."""
     seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
     return Record(seconds=seconds, nanoseconds=nanoseconds)
+
+
+def resolution(store: Any) -> Record:
+    """`wasi:clocks/wall-clock.resolution`."""
+    return Record(seconds=0, nanoseconds=1)
+
+
+def random_u64(store: Any) -> int:
+    """`wasi:random/random.get-random-u64`."""
+    return secrets.randbits(64)
 
 
 def random_bytes(store: Any, length: int) -> bytes:
