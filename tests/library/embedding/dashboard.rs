@@ -1,13 +1,15 @@
 //! A dashboard as a child process, and what is tried on it.
 
 use std::{
+    fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
+use portico_sandbox::COMPONENT;
 use portico_storage_kit::{all, run};
-use portico_tests::{node, repository};
+use portico_tests::{later, node, repository};
 
 /// A running dashboard. Dropping it ends it.
 pub struct Dashboard {
@@ -92,6 +94,15 @@ pub fn component() -> PathBuf {
     let file = repository().join("dist/portico.wasm");
     assert!(file.exists(), "build it first: make component");
     file
+}
+
+/// Components of other versions than the one that ships, which a dashboard must run as well: the first one, and one of
+/// 1.1.0 with an interface that the dashboard does not know, written to this folder.
+#[track_caller]
+pub fn other_versions(folder: &Path) -> [PathBuf; 2] {
+    let later_file = folder.join("later.wasm");
+    fs::write(&later_file, later(&COMPONENT)).expect("write the component");
+    [repository().join("tests/fixtures/portico-1.0.0.wasm"), later_file]
 }
 
 /// One part of `tests/clients/embedding/strangers.mjs` over the dashboard at this URL, with this adapter.

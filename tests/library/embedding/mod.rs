@@ -3,6 +3,7 @@
 //! tRPC client) and keep every rule of the storage kit.
 
 mod dashboard;
+mod first_hosts;
 mod node;
 mod postgresql;
 mod python;

@@ -8,10 +8,13 @@ use std::{
     time::SystemTime,
 };
 
-use portico_tests::{hostile_component, node, repository};
+use portico_sandbox::COMPONENT;
+use portico_tests::{hostile_component, later, node, renamed, repository};
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers};
+use super::dashboard::{
+    Dashboard, component, keeps_every_rule_of_storage, other_versions, sha256, strangers,
+};
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
@@ -70,6 +73,52 @@ fn a_dashboard_in_node_answers_the_shared_cases() {
     dashboard.stop();
 }
 
+/// Builds a copy of the example in this folder.
+fn build(folder: &TempDir) -> Command {
+    let mut command = Command::new("node");
+    command.arg("build.js").current_dir(folder);
+    command
+}
+
+/// What it is built from: this component, and the inputs of the procedures.
+fn files(component: &Path) -> [PathBuf; 2] {
+    [component.to_owned(), repository().join("contract/procedures.json")]
+}
+
+#[test]
+fn in_node_components_of_other_versions_answer_the_shared_cases() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&example(), &PARTS, folder.path());
+    for component in other_versions(folder.path()) {
+        node::succeed(build(&folder).args(files(&component)));
+        let data = tempfile::tempdir().expect("a temporary folder");
+        let dashboard = start(folder.path(), &data);
+        dashboard.answers_the_shared_cases(ADAPTER);
+        dashboard.stop();
+    }
+}
+
+#[test]
+fn in_node_a_function_that_should_suspend_a_call_and_is_not_found_fails_the_build() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&example(), &PARTS, folder.path());
+    let file = folder.path().join("some.wasm");
+    let build_of = |component: Vec<u8>| {
+        fs::write(&file, component).expect("write the component");
+        let mut command = build(&folder);
+        command.arg("--jspi").args(files(&file));
+        command.output().expect("run the build")
+    };
+    let built = build_of(later(&COMPONENT));
+    assert!(built.status.success(), "{built:?}");
+    // An import, and an export.
+    for (old, new) in [("has-users", "has-other"), ("get-all", "got-all")] {
+        let refused = build_of(renamed(&COMPONENT, old, new));
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && said.contains("jco found"), "{said}");
+    }
+}
+
 #[test]
 fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
     let data = tempfile::tempdir().expect("a temporary folder");
@@ -79,13 +128,7 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
 
     let folder = tempfile::tempdir().expect("a temporary folder");
     copy(&example(), &PARTS, folder.path());
-    node::succeed(
-        Command::new("node")
-            .arg("build.js")
-            .arg(hostile_component())
-            .arg(repository().join("contract/procedures.json"))
-            .current_dir(&folder),
-    );
+    node::succeed(build(&folder).args(files(&hostile_component())));
     let dashboard = start(folder.path(), &data);
     node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
     dashboard.stop();

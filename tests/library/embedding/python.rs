@@ -8,7 +8,9 @@ use std::{
 use portico_tests::{hostile_component, node, repository};
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers};
+use super::dashboard::{
+    Dashboard, component, keeps_every_rule_of_storage, other_versions, sha256, strangers,
+};
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "python_dashboard.mjs";
@@ -44,6 +46,18 @@ fn a_dashboard_in_python_answers_the_shared_cases_with_the_file_that_ships() {
     assert!(said[0].starts_with(&format!("component {hash} ")), "{said:?}");
     dashboard.answers_the_shared_cases(ADAPTER);
     dashboard.stop();
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn in_python_components_of_other_versions_answer_the_shared_cases() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for component in other_versions(folder.path()) {
+        let data = tempfile::tempdir().expect("a temporary folder");
+        let dashboard = start(&data, Some(&component));
+        dashboard.answers_the_shared_cases(ADAPTER);
+        dashboard.stop();
+    }
 }
 
 #[test]

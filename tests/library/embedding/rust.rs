@@ -5,7 +5,7 @@ use std::process::Command;
 use portico_tests::{Anonymous, Client as _, binary, cache, node};
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component, sha256};
+use super::dashboard::{Dashboard, component, other_versions, sha256};
 
 /// The example, built alongside the service.
 fn example(data: &TempDir) -> Command {
@@ -25,6 +25,19 @@ fn a_dashboard_in_rust_answers_the_shared_cases() {
     let dashboard = Dashboard::start(&mut command);
     dashboard.answers_the_shared_cases("rust_dashboard.mjs");
     dashboard.stop();
+}
+
+#[test]
+fn in_rust_components_of_other_versions_answer_the_shared_cases() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for component in other_versions(folder.path()) {
+        let data = tempfile::tempdir().expect("a temporary folder");
+        let mut command = example(&data);
+        command.arg("--no-throttle").arg("--component").arg(component);
+        let dashboard = Dashboard::start(&mut command);
+        dashboard.answers_the_shared_cases("rust_dashboard.mjs");
+        dashboard.stop();
+    }
 }
 
 #[test]
