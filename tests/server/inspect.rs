@@ -184,7 +184,10 @@ fn a_component_of_a_compatible_version_runs() {
     let minor = file(&portico_tests::later(&COMPONENT));
     let text = minor.inspect(&[]).succeeded();
     for interface in ["apps", "more"] {
-        assert!(text.contains(&format!("portico:dashboard/{interface}@1.1.0")), "{text}");
+        assert!(
+            text.contains(&format!("portico:dashboard/{interface}@1.1.0")),
+            "{text}"
+        );
     }
     let newer = renamed("@1.0.0", "@1.0.7");
     let text = newer.inspect(&[]).succeeded();

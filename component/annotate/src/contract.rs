@@ -43,7 +43,9 @@ impl Contract {
         let (description, _) = about.split_once("\n\n").unwrap_or((&about, ""));
         let (_, version) = package.split_once('@')?;
         let heading = format!("package {package};");
-        let parts = files.iter().filter_map(|file| Some(file.split_once(&heading)?.1.trim()));
+        let parts = files
+            .iter()
+            .filter_map(|file| Some(file.split_once(&heading)?.1.trim()));
         let parts: Vec<_> = parts.collect();
         Some(Self {
             version: version.into(),

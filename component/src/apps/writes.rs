@@ -106,7 +106,9 @@ pub fn delete(caller: &Caller, id: &str) -> Result<(), Error> {
         return Ok(());
     }
     transaction::write(&caller.context, |transaction| {
-        transaction.delete_app(id)?;
+        if get_app(transaction, id, &Viewer::Everything)?.is_some() {
+            transaction.delete_app(id)?;
+        }
         Ok(())
     })
 }

@@ -17,10 +17,11 @@ pub fn set_image(caller: &Caller, user_id: &str, image: Option<&str>) -> Result<
     let new = sent.as_deref().map(validate::image::new).transpose();
 
     transaction::write(&caller.context, |transaction| {
+        let user = require_user(transaction, user_id)?;
         let image = match &new {
             Ok(new) => new,
             // The user's present one may be older than the rule.
-            Err(problem) if require_user(transaction, user_id)?.image != sent => {
+            Err(problem) if user.image != sent => {
                 return field("image", Err(problem.clone())).map_err(Into::into);
             }
             Err(_) => &sent,

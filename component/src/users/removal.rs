@@ -1,10 +1,11 @@
 //! Deleting and disabling users.
 
-use super::user::{require_found, require_storable};
+use super::user::{require_found, require_storable, require_user};
 use crate::bindings::types::{Caller, Error};
+use crate::error;
 use crate::procedures::{Procedure, authorise};
+use crate::transaction::{self, get_user};
 use crate::validate::text;
-use crate::{error, transaction};
 
 /// `user.delete`
 pub fn delete(caller: &Caller, user_id: &str) -> Result<(), Error> {
@@ -15,7 +16,10 @@ pub fn delete(caller: &Caller, user_id: &str) -> Result<(), Error> {
     }
     transaction::write(&caller.context, |transaction| {
         // A user who does not exist was not the last administrator.
-        if transaction.delete_user(user_id)? && !transaction.has_another_admin(user_id)? {
+        if get_user(transaction, user_id)?.is_some()
+            && transaction.delete_user(user_id)?
+            && !transaction.has_another_admin(user_id)?
+        {
             return Err(error::conflict("The last administrator cannot be deleted").into());
         }
         Ok(())
@@ -27,6 +31,7 @@ pub fn set_disabled(caller: &Caller, user_id: &str, disabled: bool) -> Result<()
     authorise(caller, Procedure::UserSetDisabled)?;
     require_storable(user_id)?;
     transaction::write(&caller.context, |transaction| {
+        require_user(transaction, user_id)?;
         require_found(transaction.set_disabled(user_id, disabled)?)?;
         if disabled && !transaction.has_another_admin(user_id)? {
             return Err(error::conflict("The last administrator cannot be disabled").into());

@@ -44,13 +44,18 @@ pub fn name_taken(error: StorageError) -> Failure {
 }
 
 /// Changes a user who must exist, in a transaction of its own.
+///
+/// The user is read first, because storage that keeps ids as UUIDs would change them under another spelling of the id.
 pub fn change(
     context: &str,
     user_id: &str,
     set: impl Fn(&Transaction) -> Result<bool, StorageError>,
 ) -> Result<(), Error> {
     require_storable(user_id)?;
-    transaction::write(context, |transaction| Ok(require_found(set(transaction)?)?))
+    transaction::write(context, |transaction| {
+        require_user(transaction, user_id)?;
+        Ok(require_found(set(transaction)?)?)
+    })
 }
 
 /// Refuses an id that no user can have.

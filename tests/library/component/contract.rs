@@ -16,7 +16,7 @@ use wasmtime::{
     component::{Component, Linker, Val, types::ComponentItem},
 };
 use wit_parser::{
-    UnresolvedPackageGroup,
+    Resolve, UnresolvedPackageGroup, WorldItem,
     decoding::{DecodedWasm, decode},
 };
 
@@ -93,6 +93,35 @@ fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
         exports,
         interfaces.map(|name| format!("portico:dashboard/{name}@1.0.0"))
     );
+}
+
+/// Promised in docs/contract.md. That types stay the same is a matter of `wit/` (`contract/src/promises.rs`).
+#[test]
+fn the_file_that_ships_imports_no_function_that_the_first_version_lacks() {
+    let mut first = Resolve::new();
+    let text = fs::read_to_string(repository().join("contract/recorded/1.0.0.wit")).expect("its text");
+    let package = first.push_source("1.0.0.wit", &text).expect("WIT");
+    let world = first.select_world(&[package], Some("plugin")).expect("its world");
+    let without_version = |name: &str| name.split('@').next().map(str::to_owned);
+    let offered: BTreeMap<_, _> = first.worlds[world]
+        .imports
+        .iter()
+        .filter_map(|(key, item)| match item {
+            WorldItem::Interface { id, .. } => Some((
+                without_version(&first.name_world_key(key)),
+                &first.interfaces[*id].functions,
+            )),
+            _ => None,
+        })
+        .collect();
+    let imports = imports();
+    assert!(imports.len() > 1);
+    for (interface, functions) in imports {
+        let offered = offered.get(&without_version(&interface)).expect(&interface);
+        for function in functions {
+            assert!(offered.contains_key(&function), "{interface} had no {function}");
+        }
+    }
 }
 
 /// The custom sections of the file itself, not of what is in it.

@@ -7,6 +7,7 @@ mod harness;
 mod linking;
 mod procedures;
 mod rules;
+mod spellings;
 mod state;
 mod storage;
 mod stored;

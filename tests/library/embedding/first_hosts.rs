@@ -13,7 +13,11 @@ const HOSTS: &str = "tests/fixtures/hosts-1.0.0";
 fn the_first_host_in_node_runs_the_file_that_ships() {
     let host = node::installed(&Path::new(HOSTS).join("node"));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&host, &["package.json", "build.js", "run.js", "src"], folder.path());
+    copy(
+        &host,
+        &["package.json", "build.js", "run.js", "src"],
+        folder.path(),
+    );
     let files = [component(), repository().join("contract/procedures.json")];
     let mut build = Command::new("node");
     node::succeed(build.arg("build.js").args(files).current_dir(&folder));

@@ -82,7 +82,10 @@ fn build(folder: &TempDir) -> Command {
 
 /// What it is built from: this component, and the inputs of the procedures.
 fn files(component: &Path) -> [PathBuf; 2] {
-    [component.to_owned(), repository().join("contract/procedures.json")]
+    [
+        component.to_owned(),
+        repository().join("contract/procedures.json"),
+    ]
 }
 
 #[test]
