@@ -206,7 +206,7 @@ async fn an_app_is_not_there_under_another_spelling_of_the_id() {
         assert_not_found(call!(harness, portico_dashboard_apps.call_by_id(&ada, &other)));
         let found = call!(
             harness,
-            portico_dashboard_apps.call_by_ids(&ada, &[other.clone()])
+            portico_dashboard_apps.call_by_ids(&ada, std::slice::from_ref(&other))
         );
         assert_eq!(found.unwrap(), []);
         let change = AppChange {
