@@ -141,7 +141,7 @@ class Compiled:
         key = (interface, function)
         if key not in self._exports:
             name = self._interfaces.get(line(contract(interface)))
-            instance = name and self.component.get_export_index(name)
+            instance = self.component.get_export_index(name) if name else None
             index = instance and self.component.get_export_index(function, instance)
             if index is None:
                 raise Failed(f"the component has no {interface}.{function} of {CONTRACT}")
