@@ -159,9 +159,10 @@ quick-packages:
 	python3 packaging/build.py --quick $(quick_folder)/binary $(shell uname -m)-unknown-linux-gnu $(quick_folder)
 
 PACKAGES ?= dist
-KINDS ?= deb,archive,image,wheel,npm,arm64
+KINDS ?= deb,systemd,archive,image,wheel,npm,arm64
 test-packages: ## install the packages of make packages on clean roots, and run each to its first answers; PACKAGES=folder KINDS=deb,wheel
 	@PATH="$$PATH:/usr/sbin" tests/install.sh debootstrap debootstrap
+	@case "$(KINDS)" in *systemd*) tests/install.sh systemd-nspawn systemd-container;; esac
 	@case "$(KINDS)" in *arm64*) tests/install.sh qemu-aarch64-static qemu-user-static;; esac
 	PATH="$$PATH:/usr/sbin:/sbin" python3 packaging/test.py --only $(KINDS) $(PACKAGES)
 

@@ -1,6 +1,6 @@
 """Installs packages on clean roots, and runs each to its first answered requests.
 
-    test.py FOLDER [--only deb,archive,image,wheel,npm,arm64]
+    test.py FOLDER [--only deb,systemd,archive,image,wheel,npm,arm64]
 
 The root is a minimal Debian, which debootstrap makes once and target/packages keeps. Needs root.
 """
@@ -34,13 +34,14 @@ def run(*command, **options):
     return done.stdout
 
 
-def debian(folder, machine=None):
+def debian(folder, machine=None, include=""):
     """Unpacks a minimal Debian; of another machine only its files, without running anything of it."""
-    kept = CACHE / f"debian-{machine or 'own'}.tar"
+    kept = CACHE / f"debian-{machine or include or 'own'}.tar"
     if not kept.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as fresh:
             foreign = (f"--arch={machine}", "--foreign", "--include=libgcc-s1") if machine else ()
+            foreign += (f"--include={include}",) if include else ()
             mirror = os.environ.get("DEBIAN_MIRROR")
             run("debootstrap", "--variant=minbase", *foreign, RELEASE, fresh, *([mirror] if mirror else []))
             partial = kept.with_suffix(".part")
@@ -93,7 +94,7 @@ class Host:
 
     def stop(self):
         # Where it runs in namespaces, the signal is for the program in them.
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        children = children_of(self.process.pid)
         os.kill(int(children[0]) if children and self.inner() else self.process.pid, signal.SIGTERM)
         code = self.process.wait(30)
         assert code == 0, f"it ended with {code}: {self.said()}"
@@ -165,6 +166,57 @@ def test_deb(folder, work):
     assert (root / "var/lib/portico/portico.db").exists()
     left = [path for path in ("usr/bin/portico", "etc/portico/portico.toml") if (root / path).exists()]
     assert not left, left
+
+
+def test_systemd(folder, work):
+    """The unit itself, in a machine that systemd-nspawn boots: its hardening, its socket, and a restart."""
+    root = work / "root"
+    debian(root, include="systemd,systemd-sysv,dbus")
+    shutil.copy(find(folder, f"portico_*_{MACHINES[platform.machine()][0]}.deb"), root / "portico.deb")
+    # With a network of its own, in which nothing else has the port.
+    machine = subprocess.Popen(
+        ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network", "--boot", "-D", root),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+    )
+    try:
+        init = wait_for("a booted machine", lambda: children_of(machine.pid))[0]
+        inside = lambda *command: ("nsenter", "-t", init, "-m", "-u", "-i", "-n", "-p", "-C", *command)
+        started = ("running", "degraded")
+        wait_for("systemd", lambda: said_by(inside("systemctl", "is-system-running")) in started)
+        run(*inside("dpkg", "--install", "/portico.deb"))
+        # Type=notify: it serves when the installation ends.
+        assert "is ready" in run(*inside("portico", "healthcheck"))
+        run(*inside("runuser", "-u", "portico", "--", "portico", "doctor", "--config", "/etc/portico/portico.toml"))
+        # Clients wait at the socket while the host is replaced, and until one that was killed is started again.
+        for change in (("restart",), ("kill", "--signal=KILL")):
+            changing = subprocess.Popen([str(part) for part in inside("systemctl", *change, "portico.service")])
+            assert "is ready" in run(*inside("portico", "healthcheck", "--time-limit", "60"))
+            assert changing.wait() == 0
+        run(*inside("dpkg", "--install", "/portico.deb"))
+        run(*inside("systemctl", "is-active", "portico.service", "portico.socket"))
+        run(*inside("dpkg", "--purge", "portico"))
+        assert said_by(inside("systemctl", "is-active", "portico.service")) == "inactive"
+        assert (root / "var/lib/portico/portico.db").exists()
+    finally:
+        for process in (*children_of(machine.pid), machine.pid):
+            os.kill(int(process), signal.SIGKILL)
+        machine.wait()
+
+
+def said_by(command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True).stdout.strip()
+
+
+def children_of(process):
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
+
+
+def wait_for(what, look):
+    began = time.monotonic()
+    while not (found := look()):
+        assert time.monotonic() - began < 120, f"there is no {what}"
+        time.sleep(0.1)
+    return found
 
 
 def test_archive(folder, work):
@@ -282,7 +334,7 @@ def check_sums(folder):
 
 
 def main():
-    tests = {"deb": test_deb, "archive": test_archive, "image": test_image, "wheel": test_wheel, "npm": test_npm,
+    tests = {"deb": test_deb, "systemd": test_systemd, "archive": test_archive, "image": test_image, "wheel": test_wheel, "npm": test_npm,
              "arm64": test_arm64}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
