@@ -60,16 +60,20 @@ def others():
     rust = run("rustc", "--version").split()[1]
     texts = Path(run("rustc", "--print", "sysroot").strip()) / "share/doc/rust/licenses"
     assets = ROOT / "host/http/assets/swagger-ui"
-    version = re.search(r"VERSION=([0-9.]+)", (ROOT / "Makefile").read_text()).group(1)
+    swagger = re.search(r"^Version: (\S+)", (assets / "README.md").read_text(), re.MULTILINE).group(1)
+    htmx = re.search(r'version:"([0-9.]+)"', (ROOT / "host/console/assets/htmx.min.js").read_text()).group(1)
     yield "rust-std", rust, "MIT OR Apache-2.0", [texts / "MIT.txt", texts / "Apache-2.0.txt"]
     yield "wasi-libc", f"rust-{rust}", "MIT", [texts / "MIT.txt"]
-    yield "swagger-ui-dist", version, "Apache-2.0", sorted(assets.glob("*LICENSE*"))
-    yield "htmx.org", "2", "0BSD", []
+    yield "swagger-ui-dist", swagger, "Apache-2.0", [*sorted(assets.glob("*LICENSE*")), assets / "NOTICE"]
+    # It asks for no notice.
+    yield "htmx.org", htmx, "0BSD", []
 
 
 def texts_in(folder):
-    files = sorted(path for path in Path(folder).iterdir() if path.name.upper().startswith(TEXTS) and path.is_file())
-    return [path.read_text(errors="replace").strip() for path in files]
+    """Also those of the C code that a crate brings."""
+    files = sorted(path for path in Path(folder).rglob("*") if path.name.upper().startswith(TEXTS) and path.is_file())
+    files = [path for path in files if path.suffix.lower() in ("", ".txt", ".md") or path.name.isupper()]
+    return list(dict.fromkeys(path.read_text(errors="replace").strip() for path in files))
 
 
 def write_licenses(target, out):
