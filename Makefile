@@ -4,10 +4,10 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component hostile nextest test-programs packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
 
 # With --workspace, `make test` after it compiles no dependency a second time. The first time, cargo itself
 # builds the component (host/sandbox/build.rs) alongside the crates that do not need it.
@@ -60,14 +60,14 @@ test: built-tests ## every test that needs no other programs but PostgreSQL, whe
 		echo 'make test-all installs it and leaves nothing out.'; \
 	fi
 
-test-all: built-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
+test-all: built-tests test-programs target/python/installed ## what CI runs: also all tests that need other programs or much time
 	cargo nextest run --workspace --no-fail-fast --run-ignored all
 
 built-tests: component hostile nextest # also runs the examples in comments
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 
-packages: # installs programs for the tests, from Debian's packages
+test-programs: # installs programs for the tests, from Debian's packages
 	@tests/install.sh chromium chromium
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
@@ -86,7 +86,7 @@ target/python/installed: $(requirements)
 	@touch $@
 
 ROUNDS ?= 500
-soak: component packages nextest ## kill and restart services, servers and connections under load, and compare drivers, for longer: make soak ROUNDS=500
+soak: component test-programs nextest ## kill and restart services, servers and connections under load, and compare drivers, for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
 	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --test library --no-capture \
 		--run-ignored all -E 'test(same_answers::) | test(random_writes) | test(postgresql_failover::losses::) | test(postgresql_failover::races::) | test(under_load_no_cut) | test(restarts::) | test(behind_a_pooler)'
@@ -122,6 +122,50 @@ lint: component ## check formatting, clippy, and the libraries' documentation
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo check --quiet --package portico-sql --target wasm32-wasip2
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace
+
+lint-dependencies: ## check licences, sources and bans of all dependencies (deny.toml); compiles cargo-deny the first time
+	@cargo deny --version >/dev/null 2>&1 || cargo install --locked --debug cargo-deny@0.20.2
+	cargo deny check bans licenses sources
+
+# What packages are built for, and the oldest glibc that they run on: that of Debian 10.
+package_targets := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+glibc := 2.28
+packaging_tools := $(CURDIR)/target/packaging-tools
+
+packages: component lint-dependencies packaging-tools ## build .deb, .tar.zst, wheel and npm package for x86-64 and arm64 into dist/
+	rm -f dist/portico_* dist/portico-*-linux* dist/SHA256SUMS
+	set -e; export PATH="$(packaging_tools)/bin:$$PATH"; for target in $(package_targets); do \
+		rustup target add $$target; \
+		cargo auditable zigbuild --locked --release --bin portico --target $$target.$(glibc); \
+		python3 packaging/build.py $(target_dir)/$$target/release/portico $$target dist; \
+	done
+	cd dist && sha256sum portico_* portico-*-linux* >SHA256SUMS
+
+# The linker and C compiler for an old glibc, and what writes the list of dependencies into the binary.
+packaging-tools: $(packaging_tools)/installed
+$(packaging_tools)/installed: packaging/requirements.txt Makefile
+	python3 -m venv --clear $(packaging_tools)
+	$(packaging_tools)/bin/pip install --quiet --disable-pip-version-check --requirement packaging/requirements.txt
+	cargo install --quiet --locked --root $(packaging_tools) cargo-auditable@0.7.7
+	@tests/install.sh zstd zstd
+	@touch $@
+
+# Of the binary of `make run`, for this machine alone, and barely compressed: to try packages, and for CI.
+quick_folder := target/packages/quick
+quick-packages:
+	@tests/install.sh zstd zstd
+	cargo build --workspace --bin portico
+	@mkdir -p $(quick_folder) && rm -f $(quick_folder)/*
+	strip -o $(quick_folder)/binary $(target_dir)/debug/portico
+	python3 packaging/build.py --quick $(quick_folder)/binary $(shell uname -m)-unknown-linux-gnu $(quick_folder)
+
+PACKAGES ?= dist
+KINDS ?= deb,systemd,archive,image,wheel,npm,arm64
+test-packages: ## install the packages of make packages on clean roots, and run each to its first answers; PACKAGES=folder KINDS=deb,wheel
+	@PATH="$$PATH:/usr/sbin" tests/install.sh debootstrap debootstrap
+	@case "$(KINDS)" in *systemd*) tests/install.sh systemd-nspawn systemd-container;; esac
+	@case "$(KINDS)" in *arm64*) tests/install.sh qemu-aarch64-static qemu-user-static;; esac
+	PATH="$$PATH:/usr/sbin:/sbin" python3 packaging/test.py --only $(KINDS) $(PACKAGES)
 
 swagger-ui: ## update the viewer at /api/docs: make swagger-ui VERSION=5.35.0
 	host/http/assets/swagger-ui/renew.sh $(VERSION)

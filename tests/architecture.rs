@@ -126,6 +126,7 @@ fn every_path_that_the_docs_name_exists() {
         "docs",
         "examples",
         "host",
+        "packaging",
         "rules",
         "storage-kit",
         "tests",

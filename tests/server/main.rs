@@ -5,6 +5,7 @@
 
 mod apply;
 mod backup;
+mod checks;
 mod command_line;
 mod console;
 mod copy;
@@ -22,5 +23,6 @@ mod recorded;
 mod reload;
 mod restarts;
 mod scale_files;
+mod service_manager;
 mod starting;
 mod stopping;

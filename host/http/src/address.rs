@@ -74,6 +74,16 @@ impl TrustedProxies {
         peer.is_some_and(|peer| self.contain(peer.0.ip().to_canonical()))
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether every address is one of them, so that every client can claim to be another one.
+    pub fn are_all(&self) -> bool {
+        self.0.iter().any(|network| network.prefix_len() == 0)
+    }
+
     fn contain(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }

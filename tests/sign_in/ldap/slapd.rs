@@ -298,7 +298,7 @@ impl Slapd {
         let program = ["/usr/sbin/slapd", "/usr/local/libexec/slapd"]
             .into_iter()
             .find(|path| Path::new(path).exists());
-        let program = program.expect("slapd is not installed: make packages");
+        let program = program.expect("slapd is not installed: make test-programs");
         fs::copy(program, self.file("slapd")).expect("copy slapd");
         fs::create_dir(self.file("db")).expect("a folder");
         let folder = self.folder.path().display();
@@ -415,7 +415,7 @@ fn run(command: &mut Command, input: &str) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}; make packages installs it"));
+        .unwrap_or_else(|error| panic!("{command:?}: {error}; make test-programs installs it"));
     let mut stdin = child.stdin.take().expect("its standard input");
     stdin.write_all(input.as_bytes()).expect("it reads");
     drop(stdin);

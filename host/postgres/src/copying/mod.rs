@@ -23,8 +23,9 @@ use super::limits::Limits;
 use super::locks::{BEGIN_READING, WriteLock};
 use super::target::Target;
 use super::versions::{NEWEST, Version};
-use super::{health, migrations, trigrams};
+use super::{health, measure, migrations, trigrams};
 use cells::Cell;
+use portico_model::time::Clock as _;
 use portico_sql::Lock;
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
@@ -49,6 +50,7 @@ pub fn covers(table: &str, column: &str) -> bool {
 pub struct DatabaseReader {
     rows: Rows,
     shown: String,
+    lead: i64,
 }
 
 impl DatabaseReader {
@@ -58,6 +60,7 @@ impl DatabaseReader {
         let open = async {
             let connection = connect(&target).await?;
             migrations::check_server(connection.client()).await?;
+            measure(&connection, &target.clock).await?;
             connection
                 .client()
                 .batch_execute(&format!("{BEGIN_READING}; {PATIENCE}"))
@@ -78,7 +81,13 @@ impl DatabaseReader {
         Ok(Self {
             rows: Rows::of(connection),
             shown: target.shown().to_owned(),
+            lead: target.clock.lead(),
         })
+    }
+
+    /// By how many milliseconds the clock of this machine is ahead of the server's.
+    pub fn lead(&self) -> i64 {
+        self.lead
     }
 
     /// The database, without the password.

@@ -39,7 +39,7 @@ pub struct Backup {
 impl Backup {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         require_file(
-            self.data.database(&settings).as_deref(),
+            self.data.database(&settings)?.as_deref(),
             "copy it with `pg_dump --format=custom --file=FILE URL`, which comes with PostgreSQL",
         )?;
         let data = self.data.data.unwrap_or_else(|| settings.data());

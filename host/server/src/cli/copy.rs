@@ -45,7 +45,7 @@ pub struct Copy {
 impl Copy {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         settings.start_log(true)?;
-        let CopySettings { from, to } = self.places.over(&settings.copy);
+        let (from, to) = self.places.places(&settings.copy)?;
         let (from, to) = (
             DatabaseLocation::read(from, "from", "FROM")?,
             DatabaseLocation::read(to, "to", "TO")?,

@@ -216,11 +216,7 @@ impl LdapArgs {
             allow_plain: switch("ldap-allow-plain", &self.allow_plain)?.unwrap_or_default(),
             ca_file: self.ca_file.clone(),
             bind_dn: self.bind_dn.clone(),
-            bind_password: secret(
-                PASSWORD,
-                "ldap-bind-password-file",
-                self.bind_password_file.as_deref(),
-            )?,
+            bind_password: secret(PASSWORD, "ldap-bind-password", self.bind_password_file.as_deref())?,
             users_base: value_or(&self.users_base, defaults.users_base),
             users_scope: value_or(&self.users_scope, defaults.users_scope),
             user_filter: value_or(&self.user_filter, defaults.user_filter),

@@ -4,7 +4,7 @@
 
 use std::{
     env,
-    net::{SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     os::fd::{FromRawFd, OwnedFd, RawFd},
     process,
 };
@@ -24,6 +24,16 @@ pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = tokio::net::TcpListener::bind(address).await;
     let listener = listener.and_then(tokio::net::TcpListener::into_std);
     listener.with_context(|| format!("cannot listen on {address}; choose another address with --listen"))
+}
+
+/// Where programs on this machine reach a host that listens on this address.
+pub fn seen_from_here(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 /// The socket that was given to this process, if one was.

@@ -11,13 +11,16 @@ mod compile;
 mod component;
 mod copy;
 mod copy_places;
+mod data_check;
 mod database;
 mod diff;
 mod difference;
+mod doctor;
 mod document;
 mod environment;
 mod export;
 mod front;
+mod healthcheck;
 mod host;
 mod icons;
 mod import;
@@ -26,6 +29,7 @@ mod layers;
 mod ldap;
 mod listen;
 mod local;
+mod notify;
 mod oidc;
 mod openapi;
 pub mod output;
@@ -37,6 +41,7 @@ mod recover;
 mod reload;
 mod remote;
 mod restore;
+mod secret;
 mod serve;
 mod settings;
 mod starting;
@@ -72,6 +77,10 @@ struct Cli {
 enum Command {
     /// Serve users and apps over HTTP until stopped (SIGTERM or Ctrl-C)
     Serve(Box<serve::Serve>),
+    /// Ask whether the host on this machine is ready: the exit code says so
+    Healthcheck(healthcheck::Healthcheck),
+    /// Look at everything that `portico serve` needs, and say what to do
+    Doctor(Box<doctor::Doctor>),
     /// List every procedure: name, who may call it, REST route, input
     Procedures(procedures::Procedures),
     /// Print the description of the HTTP interface in OpenAPI 3.1, as JSON
@@ -117,6 +126,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let settings = Settings::load(cli.config.as_deref())?;
     match cli.command {
         Command::Serve(serve) => serve.run(settings),
+        Command::Healthcheck(healthcheck) => healthcheck.run(&settings),
+        Command::Doctor(doctor) => return doctor.run(settings),
         Command::Procedures(procedures) => procedures.run(),
         Command::OpenApi(openapi) => openapi.run(),
         Command::Call(call) => call.run(settings),

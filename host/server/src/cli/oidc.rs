@@ -172,12 +172,8 @@ impl OidcArgs {
         Ok(OidcSettings {
             issuer: value_or(&self.issuer, defaults.issuer),
             client_id: value_or(&self.client_id, defaults.client_id),
-            client_secret: secret(
-                SECRET,
-                "oidc-client-secret-file",
-                self.client_secret_file.as_deref(),
-            )?
-            .map(Secret),
+            client_secret: secret(SECRET, "oidc-client-secret", self.client_secret_file.as_deref())?
+                .map(Secret),
             client_auth: match value(&self.client_auth) {
                 None => None,
                 Some("basic") => Some(ClientAuth::Basic),

@@ -5,8 +5,10 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use serde::{Deserialize, Deserializer};
+
+use super::secret;
 
 /// Reads text, a number or a boolean of the settings file as text.
 pub fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -45,19 +47,14 @@ pub fn time_limit(name: &str, setting: &Option<String>, default: Duration) -> an
     seconds.with_context(|| format!("{name} {text:?} must be a number of seconds"))
 }
 
-/// A secret from this environment variable, or from the file that the setting names.
+/// The secret of a setting, from this environment variable or from its file.
 pub fn secret(variable: &str, setting: &str, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let secret = std::env::var_os(variable).filter(|secret| !secret.is_empty());
     let secret = match secret.map(|secret| secret.into_string().ok()) {
         Some(secret) => Some(secret.with_context(|| format!("{variable} is no text"))?),
         None => None,
     };
-    let Some(file) = file else {
-        return Ok(secret);
-    };
-    ensure!(secret.is_none(), "{variable} and {setting} are both set");
-    let text = read_file(setting, file)?;
-    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+    secret::read(setting, secret.as_deref(), file)
 }
 
 /// The content of the file that a setting names.

@@ -43,7 +43,7 @@ pub struct Restore {
 impl Restore {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         require_file(
-            self.data.database(&settings).as_deref(),
+            self.data.database(&settings)?.as_deref(),
             "put a dump back into a new database with `pg_restore --single-transaction --dbname=URL FILE`, which comes \
              with PostgreSQL, end all sessions with DELETE FROM session, and start the hosts with that database \
              (docs/backup.md)",

@@ -11,10 +11,11 @@ use std::{
 use anyhow::ensure;
 use clap::Args;
 use portico_console::{ConsoleSettings, Documents};
-use portico_http::{self as http, HttpLimits};
+use portico_http::{self as http, HttpLimits, PublicUrl};
 use portico_model::time::{Clock, LATEST, SystemClock};
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
+use portico_sign_in::{ldap::Ldap, oidc::Oidc};
 use portico_storage::SharedRecords;
 use tokio::{
     net::TcpListener,
@@ -33,9 +34,9 @@ use super::{
     host::Host,
     icons::{self, IconArgs},
     ldap::LdapArgs,
-    listen,
+    listen, notify,
     oidc::OidcArgs,
-    output::announce,
+    output::{announce, print},
     process::block_on,
     reload::keep_current,
     settings::{HostArgs, LimitSettings, Settings},
@@ -50,7 +51,7 @@ const MOST_DRAIN: u64 = 5;
 /// How long a host that stops takes to write the last rows of the audit log.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
+pub const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
 
 #[derive(Args)]
 pub struct Serve {
@@ -95,7 +96,15 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub fn run(self, mut settings: Settings) -> anyhow::Result<()> {
+    pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let (settings, start) = self.settle(settings)?;
+        settings.start_log(false)?;
+        let (_data, damage) = block_on(serve(settings, start))?;
+        damage.map_or(Ok(()), Err)
+    }
+
+    /// The settings that are in force, and how to start. Refuses what does not go together.
+    pub fn settle(self, mut settings: Settings) -> anyhow::Result<(Settings, Start)> {
         let drain = self.drain.or(settings.drain).unwrap_or_else(|| {
             // Whoever presses Ctrl-C does not want to wait.
             if io::stdin().is_terminal() {
@@ -138,21 +147,19 @@ impl Serve {
         let document = self.apply.or_else(|| settings.apply.clone());
         let document = document.filter(|file| !file.as_os_str().is_empty());
         let document = document.map(|file| Document::read(&file)).transpose()?;
-        settings.start_log(false)?;
         let start = Start {
             listen,
             limits,
             watch,
             document,
         };
-        let (_data, damage) = block_on(serve(settings, start))?;
-        damage.map_or(Ok(()), Err)
+        Ok((settings, start))
     }
 }
 
 /// How to start, in addition to what every command on data needs.
-struct Start {
-    listen: SocketAddr,
+pub struct Start {
+    pub listen: SocketAddr,
     limits: HttpLimits,
     watch: bool,
     /// Applied before the first request is accepted.
@@ -203,6 +210,13 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
     ))?;
+    if has_console && io::stdout().is_terminal() {
+        print(&where_to_click(
+            address,
+            settings.http.public_url.as_ref(),
+            is_open,
+        ))?;
+    }
     let component = host.service.sandbox.version();
     info!(
         version = component.contract,
@@ -213,6 +227,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
             .as_ref()
             .map_or_else(String::new, |file| format!(" of {}", file.path.display()))
     );
+    notify::ready(&format!("Serves on http://{address}"));
     if is_open {
         if has_console {
             info!("no user exists yet; open http://{address} in a browser to create the administrator");
@@ -274,6 +289,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let (stop, stopped) = oneshot::channel();
     let signals = async {
         stop_signals.next().await;
+        notify::stopping();
         let _ = stop.send(());
         stop_signals.next().await;
         warn!("a second signal: calls that were accepted are given up");
@@ -306,27 +322,72 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     Ok((data, damage))
 }
 
+/// What people at a terminal want to know first.
+fn where_to_click(address: SocketAddr, public_url: Option<&PublicUrl>, is_open: bool) -> String {
+    let here = format!("http://{}", listen::seen_from_here(address));
+    let url = public_url.map_or(here, ToString::to_string);
+    let purpose = if is_open {
+        " to create the administrator"
+    } else {
+        ""
+    };
+    format!("Open {url} in a browser{purpose}. Ctrl-C stops.")
+}
+
 /// The providers that are on. A provider with wrong settings is reported and off; the others work.
 fn providers(settings: &Settings, address: SocketAddr, records: Arc<dyn SharedRecords>) -> Providers {
-    let public_url = settings.http.public_url.clone().or_else(|| {
-        let is_here = address.ip().is_loopback();
-        is_here
-            .then(|| format!("http://{address}").parse().ok())
-            .flatten()
+    let (oidc, ldap) = providers_to_check(settings, address, records);
+    let oidc = oidc.unwrap_or_else(|problem| {
+        error!("sign-in by OpenID Connect is off: {problem:#}");
+        None
     });
-    let oidc = settings
-        .oidc
-        .provider(public_url.as_ref(), records)
-        .unwrap_or_else(|problem| {
-            error!("sign-in by OpenID Connect is off: {problem:#}");
-            None
-        });
-    let ldap = settings.ldap.provider().unwrap_or_else(|problem| {
+    let ldap = ldap.unwrap_or_else(|problem| {
         error!("sign-in by LDAP is off: {problem:#}");
         None
     });
     Providers {
         ldap: ldap.map(|ldap| Arc::new(ldap) as _),
         oidc: oidc.map(|oidc| Arc::new(oidc) as _),
+    }
+}
+
+/// Each provider, or why its settings are wrong.
+pub fn providers_to_check(
+    settings: &Settings,
+    address: SocketAddr,
+    records: Arc<dyn SharedRecords>,
+) -> (anyhow::Result<Option<Oidc>>, anyhow::Result<Option<Ldap>>) {
+    let public_url = settings.http.public_url.clone().or_else(|| {
+        let is_here = address.ip().is_loopback();
+        is_here
+            .then(|| format!("http://{address}").parse().ok())
+            .flatten()
+    });
+    let oidc = settings.oidc.provider(public_url.as_ref(), records);
+    (oidc, settings.ldap.provider())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_says_where_to_click() {
+        let said = |address: &str, public_url: Option<&str>, is_open| {
+            let public_url = public_url.map(|url| url.parse().unwrap());
+            where_to_click(address.parse().unwrap(), public_url.as_ref(), is_open)
+        };
+        assert_eq!(
+            said("0.0.0.0:7575", None, true),
+            "Open http://127.0.0.1:7575 in a browser to create the administrator. Ctrl-C stops."
+        );
+        assert_eq!(
+            said("[::]:80", None, false),
+            "Open http://[::1]:80 in a browser. Ctrl-C stops."
+        );
+        assert_eq!(
+            said("127.0.0.1:1", Some("https://portico.example"), false),
+            "Open https://portico.example in a browser. Ctrl-C stops."
+        );
     }
 }

@@ -25,7 +25,7 @@ use tracing_subscriber::{
 use super::{
     apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings,
     copy_places::CopySettings, environment::warn_of_unread, front::FrontSettings, layers::layered,
-    ldap::LdapArgs, oidc::OidcArgs, output::speak_json,
+    ldap::LdapArgs, oidc::OidcArgs, output::speak_json, secret,
 };
 
 /// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a
@@ -39,6 +39,8 @@ pub struct Settings {
     pub listen: Option<SocketAddr>,
     pub data: Option<PathBuf>,
     pub database: Option<String>,
+    /// As an alternative to `database`.
+    pub database_file: Option<PathBuf>,
     pub database_connections: Option<Connections>,
     pub component: Option<PathBuf>,
     pub drain: Option<u64>,
@@ -197,13 +199,19 @@ pub struct DataArgs {
     /// does not show it [default: SQLite in the data directory]
     #[arg(long, env = "PORTICO_DATABASE", hide_env_values = true, value_name = "URL")]
     database: Option<String>,
+    /// The file with that URL
+    #[arg(long, env = "PORTICO_DATABASE_FILE", value_name = "FILE")]
+    database_file: Option<PathBuf>,
 }
 
 impl DataArgs {
     /// The URL of the database, unless it is the file in the data directory.
-    pub fn database(&self, settings: &Settings) -> Option<String> {
-        let url = self.database.clone().or_else(|| settings.database.clone());
-        url.filter(|url| !url.is_empty())
+    pub fn database(&self, settings: &Settings) -> anyhow::Result<Option<String>> {
+        secret::read_layered(
+            "database",
+            (self.database.as_deref(), self.database_file.as_deref()),
+            (settings.database.as_deref(), settings.database_file.as_deref()),
+        )
     }
 }
 
@@ -251,7 +259,7 @@ impl Settings {
 
     /// Overrides the file with the command line and the environment.
     pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
-        self.database = args.data.database(&self);
+        self.database = args.data.database(&self)?;
         self.data = args.data.data.or(self.data);
         self.database_connections = args.database_connections.or(self.database_connections);
         self.component = args.component.or(self.component);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     host, local,
     process::block_on,
-    remote,
+    remote, secret,
     settings::{HostArgs, Settings},
 };
 
@@ -22,6 +22,9 @@ pub struct Target {
     /// The API key for the running host; safer in the environment, where `ps` does not show it
     #[arg(long, env = "PORTICO_KEY", hide_env_values = true)]
     key: Option<String>,
+    /// The file with that key
+    #[arg(long, env = "PORTICO_KEY_FILE", value_name = "FILE")]
+    key_file: Option<PathBuf>,
     #[command(flatten)]
     host: HostArgs,
 }
@@ -69,6 +72,7 @@ impl Target {
                 .find(procedure.name)
                 .map_or(Kind::Mutation, |procedure| procedure.kind),
         };
-        remote::call(url, self.key.as_deref(), procedure.name, kind, input)
+        let key = secret::read("key", self.key.as_deref(), self.key_file.as_deref())?;
+        remote::call(url, key.as_deref(), procedure.name, kind, input)
     }
 }

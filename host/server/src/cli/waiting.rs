@@ -11,7 +11,7 @@ use portico_server::data_dir::DataDir;
 use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
-use super::{database::Database, listen::listen, settings::Settings};
+use super::{database::Database, listen::listen, notify, settings::Settings};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -32,6 +32,8 @@ pub async fn open_when_there(
     let shared = listener.insert(listen(address).await?).try_clone()?;
     let address = shared.local_addr()?;
     warn!("not ready, on http://{address}: waiting for the database: {away:#}");
+    // It answers, and a start that takes longer than systemd waits would be a failed one.
+    notify::ready("Waits for its database");
     let mut opened = None;
     let retry = async {
         opened = loop {

@@ -68,6 +68,15 @@ impl Ldap {
         })
     }
 
+    /// Binds with the service account, as every sign-in does.
+    pub async fn check(&self) -> anyhow::Result<()> {
+        let limit = self.config.time_limit;
+        match timeout_at(Instant::now() + limit, Directory::open(&self.config)).await {
+            Ok(opened) => opened.map(drop),
+            Err(_) => Err(anyhow!("no answer within {} seconds", limit.as_secs())),
+        }
+    }
+
     async fn authenticate_in_time(&self, login: &Login<'_>, started: Instant) -> Result<External, Error> {
         let is_text = |text: &str, most| (1..=most).contains(&text.chars().count());
         let (username, password) = (login.username, login.password);

@@ -17,6 +17,7 @@ mod token;
 
 use std::{fmt, sync::Arc};
 
+use anyhow::bail;
 use async_trait::async_trait;
 use portico_http::PublicUrl;
 use portico_model::error::{Code, Error};
@@ -52,6 +53,18 @@ impl Oidc {
             settings,
             pending: Pending::new(records),
         })
+    }
+
+    /// Fetches what the issuer says of itself, as the first sign-in would, and returns the reason of a failure.
+    pub async fn check(&self) -> anyhow::Result<()> {
+        // Not used: it only has the length of one.
+        let verifier = "x".repeat(43);
+        let asked = self.issuer.authorize_url("", "", &verifier);
+        match timeout(self.settings.time_limit, asked).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(IssuerError::Unavailable(why) | IssuerError::Refused(why))) => bail!("{why}"),
+            Err(_) => bail!("no answer within {} seconds", self.settings.time_limit.as_secs()),
+        }
     }
 
     /// Applies the time limit of the settings, and logs the reason of a failure.
