@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component storage-component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,13 @@ component: target ## build dist/portico.wasm
 	@mkdir -p dist
 	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
+
+# Like the component, but with std, which imports nothing on this target (component/sql).
+storage-component: component ## build dist/portico-sql.wasm, the ready storage, and dist/portico-with-sql.wasm, with the rules in one file
+	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
+	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-ready-storage --target wasm32-unknown-unknown --profile component \
+		--config 'target.wasm32-unknown-unknown.rustflags=["$(remap)"]'
+	cargo run --quiet --package portico-contract -- ready-storage $(target_dir)/wasm32-unknown-unknown/component/portico_ready_storage.wasm
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
