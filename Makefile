@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component hostile nextest test-programs packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -30,6 +30,13 @@ component: target ## build dist/portico.wasm
 		$(target_dir)/wasm32-wasip2/component/portico_component.wasm $(target_dir)/portico.wasm
 	@mkdir -p dist
 	@cmp -s $(target_dir)/portico.wasm dist/portico.wasm || cp $(target_dir)/portico.wasm dist/portico.wasm
+
+# With std, which imports nothing on this target (component/sql).
+storage-component: component ## build dist/portico-sql.wasm, the ready storage, and dist/portico-with-sql.wasm, with the rules in one file
+	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
+	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-ready-storage --target wasm32-unknown-unknown --profile component \
+		--config 'target.wasm32-unknown-unknown.rustflags=["$(remap)"]'
+	cargo run --quiet --package portico-contract -- ready-storage $(target_dir)/wasm32-unknown-unknown/component/portico_ready_storage.wasm
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
@@ -63,7 +70,7 @@ test: built-tests ## every test that needs no other programs but PostgreSQL, whe
 test-all: built-tests test-programs target/python/installed ## what CI runs: also all tests that need other programs or much time
 	cargo nextest run --workspace --no-fail-fast --run-ignored all
 
-built-tests: component hostile nextest # also runs the examples in comments
+built-tests: component storage-component hostile nextest # also runs the examples in comments
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 
