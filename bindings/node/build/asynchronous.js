@@ -15,10 +15,10 @@ export function asynchronous(wit, files, procedures) {
     ...["password", "external"].map((name) => ["sign-in", name]),
     ...["find-icons", "put-users", "put-apps"].map((name) => ["state", name]),
   ];
-  // The methods of its transactions are all there are.
-  const methods = [...functions.keys()].filter((name) => name.startsWith("storage#["));
+  // Of these interfaces, all that the component imports.
+  const imported = [...functions.keys()].filter((name) => /^(storage|icons)#/.test(name));
   return {
-    asyncImports: ["storage#begin", "icons#find", "icons#default-icon", ...methods].map((name) => found(functions, name)),
+    asyncImports: ["storage#begin", ...imported].map((name) => found(functions, name)),
     asyncExports: exported.map(([of, name]) => found(functions, `${of}#${name}`)),
   };
 }

@@ -11,8 +11,10 @@ import { after } from "./running.js";
 const GENERATED = new URL("../generated/", import.meta.url);
 /** Of one call, in bytes. */
 const LONGEST_RANDOM = 65_536;
-/** How often a call may begin a function or a loop, or copy 64 bytes: 1 to 10 s of processor time. */
-const STEPS = 1_500_000_000;
+/** How often a call may begin a function or a loop, or copy 64 bytes: at most about 1 s of processor time. */
+export const FEW_STEPS = 400_000_000;
+/** The same where it delays no other: at most about 5 s. */
+export const MANY_STEPS = 2_000_000_000;
 
 /** @type {Map<string, WebAssembly.Module>} */
 const modules = new Map();
@@ -57,9 +59,11 @@ export class Instance {
   #globals = [];
   /** @type {WebAssembly.Global[]} */
   #counters = [];
+  #steps;
 
-  /** @param {Awaited<ReturnType<typeof load>>} instantiate */
-  constructor(instantiate) {
+  /** @param {Awaited<ReturnType<typeof load>>} instantiate @param {number} steps of a call */
+  constructor(instantiate, steps) {
+    this.#steps = steps;
     /** @type {WebAssembly.Instance[]} */
     const cores = [];
     this.#exports = instantiate(this.#imports(), cores);
@@ -87,7 +91,7 @@ export class Instance {
   run(running, user, { on, name, values }) {
     this.#running = running;
     const context = String(++this.#call);
-    for (const counter of this.#counters) counter.value = STEPS;
+    for (const counter of this.#counters) counter.value = this.#steps;
     const first = on === "names" || on === "procedures" ? [] : [on === "signIn" ? context : { user, context }];
     const done = (/** @type {any} */ result) => this.#finish(running, undefined, result);
     const failed = (/** @type {unknown} */ error) => this.#finish(running, error ?? new Error("thrown"), undefined);

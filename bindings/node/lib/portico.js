@@ -5,7 +5,7 @@
 // where there is no JSPI.
 
 import { handler } from "./http.js";
-import { Instance, load } from "./instance.js";
+import { FEW_STEPS, Instance, load } from "./instance.js";
 import { Pool } from "./pool.js";
 import { PorticoError } from "./errors.js";
 import { invocationOf, camel, plain, procedures } from "./procedures.js";
@@ -34,6 +34,8 @@ const DEFAULTS = {
   instances: 32,
   waiting: 1_000,
 };
+/** How long a call may go on that this thread waits for. */
+const MAIN_MILLISECONDS = 1_000;
 const OPTIONS = new Set(["storage", ...Object.keys(DEFAULTS)]);
 
 /** The kinds of calls of the component that no row of the table describes. @type {Record<string, string>} */
@@ -62,7 +64,7 @@ export class Portico {
     const { instances, threads, waiting } = limits;
     this.#surroundings = surroundings;
     this.#limits = limits;
-    this.#instances = instantiate && new Pool(() => new Instance(instantiate), { most: instances, waiting });
+    this.#instances = instantiate && new Pool(() => new Instance(instantiate, FEW_STEPS), { most: instances, waiting });
     this.#threads = new Pool(() => new Thread(), { most: threads, waiting });
     this.#described = new Map(described.map((procedure) => [procedure.name, procedure]));
 
@@ -109,7 +111,7 @@ export class Portico {
     surroundings.isAsynchronous = await isAsynchronous(surroundings);
     const hasJspi = "Suspending" in WebAssembly;
     const build = surroundings.isAsynchronous ? hasJspi && "jspi" : "sync";
-    const describing = new Instance(await load("sync"));
+    const describing = new Instance(await load("sync"), FEW_STEPS);
     const described = describing.run(undefined, undefined, { on: "procedures", name: "describe", values: [] });
     return new Portico(surroundings, limits, build ? await load(build) : undefined, described);
   }
@@ -149,11 +151,13 @@ export class Portico {
 
   /** @param {Pool<Instance>} pool @param {any} caller @param {import("./instance.js").Invocation} invocation @param {any} user */
   async #here(pool, caller, invocation, user) {
-    const instance = this.#surroundings.isAsynchronous ? await pool.take() : pool.takeNow();
+    const { isAsynchronous } = this.#surroundings;
+    const { callMilliseconds } = this.#limits;
+    const instance = isAsynchronous ? await pool.take() : pool.takeNow();
     try {
       const running = new Running(this.#surroundings, caller, {
-        waits: this.#surroundings.isAsynchronous,
-        milliseconds: this.#limits.callMilliseconds,
+        waits: isAsynchronous,
+        milliseconds: isAsynchronous ? callMilliseconds : Math.min(callMilliseconds, MAIN_MILLISECONDS),
       });
       const result = instance.run(running, user, invocation);
       return isPromise(result) ? await result : result;

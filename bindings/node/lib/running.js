@@ -9,6 +9,8 @@ import { ICON, ICONS, RESULTS } from "./records.js";
 /** How many messages of a call are logged, and their greatest length. */
 const MESSAGES = 20;
 const MESSAGE_LENGTH = 2_000;
+/** A call with more text for the log than this ends. */
+const MOST_LOGGED = 4 * 1024 * 1024;
 
 /** @param {any} value */
 export const isPromise = (value) => typeof value?.then === "function";
@@ -30,6 +32,7 @@ export class Running {
   #collided = false;
   #hasCommitted = false;
   #messages = 0;
+  #logged = 0;
   #rollback;
   #collisions;
   #surroundings;
@@ -86,11 +89,21 @@ export class Running {
   commit() {
     this.#check();
     const transaction = this.#open();
-    const committed = this.#guard("commit", () => transaction.of.commit());
-    return after(committed, () => {
+    const done = () => {
       transaction.isOver = true;
       this.#hasCommitted ||= transaction.access === "write";
-    });
+    };
+    // The component has given the transaction away: what failed ends here.
+    const failed = (/** @type {unknown} */ error) => {
+      this.drop();
+      throw error;
+    };
+    try {
+      const committed = this.#guard("commit", () => transaction.of.commit());
+      return isPromise(committed) ? committed.then(done, failed) : done();
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   /** Rolls back what is open. The component drops a transaction, or the call ends. Never throws. */
@@ -132,6 +145,9 @@ export class Running {
 
   /** @param {string} level @param {string} message */
   log(level, message) {
+    this.#check();
+    this.#logged += message.length;
+    if (this.#logged > MOST_LOGGED) throw this.#end(new PorticoError("internal", "The component logs too much"));
     if (this.#messages++ < MESSAGES) this.#surroundings.log(level, message.slice(0, MESSAGE_LENGTH));
   }
 

@@ -2,7 +2,7 @@
 
 import { receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PorticoError, StorageError } from "./errors.js";
-import { Instance, load } from "./instance.js";
+import { Instance, load, MANY_STEPS } from "./instance.js";
 
 const { signal, port } = workerData;
 const ANSWERED = 0;
@@ -68,7 +68,7 @@ class Remote {
 }
 
 port.on("message", (/** @type {any} */ { user, invocation }) => {
-  if (!instance?.isClean) instance = new Instance(instantiate);
+  if (!instance?.isClean) instance = new Instance(instantiate, MANY_STEPS);
   try {
     send({ result: instance.run(new Remote(), user, invocation) });
   } catch (/** @type {any} */ error) {

@@ -139,6 +139,21 @@ both("a call that collided waits and tries again, without blocking this thread",
   assert.deepEqual(storage.names(), ["Jellyfin"]);
 });
 
+both("a commit that collided is tried again, and one that fails leaves nothing", () => ({ random: () => 0 }), async ({ portico, storage }) => {
+  const begin = storage.begin;
+  const failing = (fault, times) => (access, caller) => {
+    const fail = (transaction) => (access === "write" && times-- > 0 ? { ...transaction, commit: () => { throw fault; } } : transaction);
+    const begun = begin(access, caller);
+    return begun.then ? begun.then(fail) : fail(begun);
+  };
+  storage.begin = failing(StorageError.retry(), 3);
+  await portico.apps.create(ADMIN, JELLYFIN);
+  storage.begin = failing(new Error("of the disk"), 1);
+  await assert.rejects(portico.apps.create(ADMIN, { ...JELLYFIN, name: "half" }), { code: "internal", message: "storage.commit threw: of the disk" });
+  assert.deepEqual(storage.names(), ["Jellyfin"]);
+  assert.equal(storage.seen.open, 0);
+});
+
 both("calls that overlap do not fail, and each has its answer", () => ({ instances: 4 }), async ({ portico }) => {
   const names = Array.from({ length: 50 }, (_, number) => `app ${number}`);
   const apps = [];

@@ -1,4 +1,4 @@
-//! `examples/node-dashboard`: Node, through jco.
+//! `bindings/node`, and `examples/node-dashboard`, which uses it.
 
 use std::{
     fs::{self, File},
@@ -16,42 +16,64 @@ use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
 
-/// The example, installed and built from the component that ships.
+/// The library, installed and built from the component that ships.
 #[track_caller]
-pub fn example() -> PathBuf {
-    let folder = node::installed(Path::new("examples/node-dashboard"));
-    built(&folder);
-    folder
-}
-
-/// Builds an installed example unless it is built from the component that ships.
-#[track_caller]
-pub fn built(folder: &Path) {
-    let build = repository().join("examples/node-dashboard/build.js");
+fn library() -> PathBuf {
+    let folder = node::installed(Path::new("bindings/node"));
     let turn = File::open(folder.join("package.json")).expect("its scripts");
     turn.lock().expect("a turn to build");
     let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
-    let sources = [component(), repository().join("contract/procedures.json"), build];
-    if built.is_none_or(|built| {
-        sources
-            .map(changed)
-            .into_iter()
-            .any(|source| Some(built) < source)
-    }) {
-        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(folder));
+    let scripts = fs::read_dir(folder.join("build")).expect("its build");
+    let sources = scripts.map(|script| script.expect("a script").path());
+    let sources = sources.chain([component(), repository().join("contract/procedures.json")]);
+    if built.is_none_or(|built| sources.map(changed).any(|source| Some(built) < source)) {
+        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
     }
+    folder
 }
 
-/// What the example consists of, without what is installed and built.
-pub const PARTS: [&str; 5] = ["package.json", "build.js", "main.js", "src", "public"];
-
-/// Copies these parts of an installed example to a folder, where it uses the same installed packages.
+/// The example, installed, with the library.
 #[track_caller]
-pub fn copy(example: &Path, parts: &[&str], to: &Path) {
-    let mut command = Command::new("cp");
-    node::succeed(command.arg("-r").args(parts).arg(to).current_dir(example));
-    symlink(example.join("node_modules"), to.join("node_modules")).expect("a link");
+pub fn example() -> PathBuf {
+    library();
+    node::installed(Path::new("examples/node-dashboard"))
+}
+
+/// What the example consists of, without what is installed.
+const PARTS: [&str; 4] = ["package.json", "main.js", "src", "public"];
+
+/// Copies the example to a folder, over a library that has the component of the tests which misbehaves. Returns the
+/// copy.
+#[track_caller]
+pub fn with_the_hostile_component(folder: &Path) -> PathBuf {
+    let (example, installed) = (example(), library());
+    let [package, dashboard] = ["package", "dashboard"].map(|name| folder.join(name));
+    let packages = dashboard.join("node_modules");
+    for folder in [&package, &packages.join("@portico")] {
+        fs::create_dir_all(folder).expect("a folder");
+    }
+    copy(&installed, &["package.json", "lib"], &package);
+    symlink(installed.join("node_modules"), package.join("node_modules")).expect("a link");
+    let mut build = Command::new("node");
+    build.arg("build/build.js").arg("--out").arg(package.join("generated"));
+    node::succeed(build.arg(hostile_component()).current_dir(&installed));
+
+    copy(&example, &PARTS, &dashboard);
+    for entry in fs::read_dir(example.join("node_modules")).expect("its packages") {
+        let entry = entry.expect("a package");
+        if entry.file_name() != "@portico" {
+            symlink(entry.path(), packages.join(entry.file_name())).expect("a link");
+        }
+    }
+    symlink(&package, packages.join("@portico/dashboard")).expect("a link");
+    dashboard
+}
+
+/// Copies parts of a folder to another one.
+#[track_caller]
+pub fn copy(from: &Path, parts: &[&str], to: &Path) {
+    node::succeed(Command::new("cp").arg("-r").args(parts).arg(to).current_dir(from));
 }
 
 /// Starts the dashboard in this folder.
@@ -78,17 +100,25 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
     dashboard.stop();
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&example(), &PARTS, folder.path());
-    node::succeed(
-        Command::new("node")
-            .arg("build.js")
-            .arg(hostile_component())
-            .arg(repository().join("contract/procedures.json"))
-            .current_dir(&folder),
-    );
-    let dashboard = start(folder.path(), &data);
+    let dashboard = start(&with_the_hostile_component(folder.path()), &data);
     node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
+    node::succeed(&mut strangers("exhaust", ADAPTER, dashboard.url()));
+    node::succeed(&mut strangers("alongside", ADAPTER, dashboard.url()));
     dashboard.stop();
+}
+
+#[test]
+fn the_library_for_node_keeps_its_promises() {
+    node::succeed(Command::new("npm").arg("test").current_dir(library()));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_library_keeps_them_on_node_24_too() {
+    let folder = library();
+    let tests = ["portico", "http"].map(|name| format!("test/{name}.test.js"));
+    let mut command = Command::new(folder.join("node_modules/node/bin/node"));
+    node::succeed(command.arg("--test").args(tests).current_dir(folder));
 }
 
 #[test]
@@ -110,6 +140,6 @@ fn it_fits_the_types_that_are_made_of_the_contract() {
 
 #[test]
 fn it_runs_the_file_that_ships() {
-    let built = fs::read_to_string(example().join("generated/component.sha256")).expect("the hash");
+    let built = fs::read_to_string(library().join("generated/component.sha256")).expect("the hash");
     assert_eq!(built, sha256(&component()));
 }
