@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages npm swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages npm swagger-ui bench-embed clean storage-component
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,13 @@ component: target ## build dist/portico.wasm
 	@mkdir -p dist
 	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
+
+# Like the component, but with std, which imports nothing on this target (component/sql).
+storage-component: component ## build dist/portico-sql.wasm, the ready storage, and dist/portico-with-sql.wasm, with the rules in one file
+	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
+	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-ready-storage --target wasm32-unknown-unknown --profile component \
+		--config 'target.wasm32-unknown-unknown.rustflags=["$(remap)"]'
+	cargo run --quiet --package portico-contract -- ready-storage $(target_dir)/wasm32-unknown-unknown/component/portico_ready_storage.wasm
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
@@ -62,7 +69,7 @@ test: built-tests ## every test that needs no other programs but PostgreSQL, whe
 test-all: built-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
 	cargo nextest run --workspace --no-fail-fast --run-ignored all
 
-built-tests: component hostile nextest # also runs the examples in comments
+built-tests: storage-component hostile nextest # also runs the examples in comments
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 
@@ -104,7 +111,7 @@ record-contract: component ## record the contract and the component of this vers
 contract-package: ## write the contract as one file for other tools, dist/portico-dashboard.wasm
 	cargo run --quiet --package portico-contract -- package
 
-npm: component ## build dist/portico-dashboard-VERSION.tgz, the library for Node
+npm: storage-component ## build dist/portico-dashboard-VERSION.tgz, the library for Node
 	cd bindings/node && npm ci --silent && npm run --silent build && npm pack --silent --pack-destination ../../dist
 
 contract-docs: ## generate docs/contract.md from the comments in wit/

@@ -8,10 +8,12 @@
 //! - a component of 1.0.0 runs in a host of 1.x: imports and exports of 1.0.0 keep their types. What 1.x exports
 //!   besides is optional for hosts.
 
+mod composition;
 mod docs;
 mod promises;
 mod text;
 
+pub use composition::{componentize, compose};
 pub use docs::document;
 pub use promises::check_promises;
 pub use text::{Contract, Recorded};

@@ -1,11 +1,11 @@
 //! Records the contract and documents it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use portico_contract::{Contract, Recorded, check_promises, document};
+use portico_contract::{Contract, Recorded, check_promises, componentize, compose, document};
 
 /// The contract in wit/: recorded, compared and described
 #[derive(Parser)]
@@ -23,6 +23,11 @@ enum Action {
     Docs,
     /// Writes the package of WIT, encoded, to dist/portico-dashboard.wasm
     Package,
+    /// Writes dist/portico-sql.wasm, and dist/portico-with-sql.wasm with the rules of dist/portico.wasm
+    ReadyStorage {
+        /// The core module of component/sql
+        module: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -34,6 +39,16 @@ fn main() -> anyhow::Result<()> {
         Action::Package => {
             fs::create_dir_all(root.join("dist"))?;
             fs::write(root.join("dist/portico-dashboard.wasm"), contract.encode()?)?;
+        }
+        Action::ReadyStorage { module } => {
+            let dist = root.join("dist");
+            let module = fs::read(&module).with_context(|| module.display().to_string())?;
+            let storage = componentize(&module)?;
+            let rules = fs::read(dist.join("portico.wasm"))
+                .context("dist/portico.wasm: `make component` builds it")?;
+            let composed = compose(rules, storage.clone())?;
+            fs::write(dist.join("portico-sql.wasm"), storage)?;
+            fs::write(dist.join("portico-with-sql.wasm"), composed)?;
         }
         Action::Record => {
             let folder = here.join("recorded");

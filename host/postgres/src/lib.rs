@@ -120,6 +120,7 @@ impl PostgresStorage {
             settings: Settings {
                 ids: Ids::default(),
                 views_differ: false,
+                has_password_links: true,
             },
             spare: Mutex::new(Some(Arc::new(first))),
         })

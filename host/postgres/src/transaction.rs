@@ -12,7 +12,7 @@ use super::locks::{BEGIN_READING, WriteLock};
 use super::pool::{For, Pool};
 use super::query::{self, Deferred};
 use super::session::Session;
-use portico_sql::{AUDIT, Database, Dialect, Insert, Lock, Row, Sql, Value};
+use portico_sql::{AUDIT, Database, Insert, Lock, Row, Sql, Value};
 use portico_storage::driver::failed_before;
 use portico_storage::{Access, Result};
 
@@ -104,8 +104,6 @@ impl PostgresTransaction {
 }
 
 impl Database for PostgresTransaction {
-    const DIALECT: Dialect = Dialect::Postgres;
-
     async fn fold<A: Send + 'static>(
         &mut self,
         sql: &'static Sql,

@@ -7,7 +7,7 @@ use portico_storage::{AppFilter, Result, Slice, StoredApp, Viewer};
 use crate::database::{Database, Row};
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::Runner;
+use crate::transaction::{Runner, SqlTransaction};
 use crate::values::bounds;
 use crate::views::seen;
 
@@ -21,9 +21,9 @@ macro_rules! columns {
 macro_rules! text {
     ($condition:expr) => {
         concat!(
-            "SELECT coalesce(sum(octet_length(app.id) + octet_length(app.name) + octet_length(app.icon_url)
-                + coalesce(octet_length(app.description), 0) + coalesce(octet_length(app.href), 0)
-                + coalesce(octet_length(app.ping_url), 0)), 0) FROM ~app AS app",
+            "SELECT coalesce(sum([bytes app.id] + [bytes app.name] + [bytes app.icon_url]
+                + coalesce([bytes app.description], 0) + coalesce([bytes app.href], 0)
+                + coalesce([bytes app.ping_url], 0)), 0) FROM ~app AS app",
             $condition
         )
     };
@@ -78,6 +78,12 @@ declare! {
     COUNT_AMONG_SEEN = Sql::long(concat!(
         "SELECT count(*) FROM ~app AS app WHERE [among app.id $2] AND ", seen!()
     ));
+    LIST_AMONG = Sql::long(page!(
+        " WHERE [among app.id $1] AND [contains app.name_key $2]", "LIMIT $3 OFFSET $4"
+    ));
+    COUNT_FOUND_AMONG = Sql::long(
+        "SELECT count(*) FROM ~app AS app WHERE [among app.id $1] AND [contains app.name_key $2]"
+    );
     UPDATE = Sql::short(
         "UPDATE ~app SET name = $2, name_key = $3, description = $4, icon_url = $5, href = $6, ping_url = $7
         WHERE id = $1"
@@ -110,9 +116,7 @@ impl<D: Database> Runner<D> {
     }
 
     pub(crate) async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
-        // No app has an id that cannot be stored; the others are found.
-        let ids = ids.iter().filter(|id| !id.contains('\0')).cloned();
-        let ids = Value::Texts(ids.collect());
+        let ids = storable(ids);
         match self.view(viewer) {
             None => self.list_sized(&GET_MANY, vec![ids], app).await,
             Some(view) => {
@@ -180,6 +184,34 @@ impl<D: Database> Runner<D> {
     pub(crate) async fn delete_app(&mut self, id: &str) -> Result<bool> {
         self.change(&DELETE, vec![id.into()]).await
     }
+}
+
+/// For a dashboard that keeps boards elsewhere, and so knows which apps a caller sees.
+impl<D: Database> SqlTransaction<D> {
+    /// Those of these apps whose name-key contains the text, by name.
+    pub async fn list_apps_among(
+        &mut self,
+        ids: &[String],
+        contained: &str,
+        slice: Slice,
+    ) -> Result<Vec<App>> {
+        let mut values = vec![storable(ids), Value::Contained(contained.to_owned())];
+        values.extend(bounds(slice));
+        self.runner.list_sized(&LIST_AMONG, values, app).await
+    }
+
+    /// How many of these apps have a name-key that contains the text.
+    pub async fn count_apps_among(&mut self, ids: &[String], contained: &str) -> Result<u32> {
+        let values = vec![storable(ids), Value::Contained(contained.to_owned())];
+        let count = self.runner.count(&COUNT_FOUND_AMONG, values).await?;
+        Ok(count.try_into().unwrap_or(u32::MAX))
+    }
+}
+
+/// No app has an id that cannot be stored; the others are found.
+fn storable(ids: &[String]) -> Value {
+    let ids = ids.iter().filter(|id| !id.contains('\0')).cloned();
+    Value::Texts(ids.collect())
 }
 
 fn user_of(view: &View) -> Value {

@@ -2,7 +2,6 @@
 
 use portico_storage::{Error, Result};
 
-use crate::dialect::Dialect;
 use crate::parameter::Value;
 use crate::statement::{Insert, Sql};
 
@@ -12,9 +11,6 @@ use crate::statement::{Insert, Sql};
 /// A driver turns its own errors into those of `portico-storage`; [`constraint`](crate::constraint) knows the names of
 /// the schema's constraints. When the future of a call is dropped, it cancels the statement that runs.
 pub trait Database: Send + 'static {
-    /// How this database writes what differs between databases.
-    const DIALECT: Dialect;
-
     /// Runs a statement that reads, and adds its rows to a value one by one, so that a result that becomes too large is
     /// never in memory as a whole. An error from `add` stops the statement and is returned.
     fn fold<A: Send + 'static>(

@@ -12,6 +12,10 @@ pub enum Dialect {
     Sqlite,
     /// PostgreSQL.
     Postgres,
+    /// SQLite through a driver of a dashboard: perhaps one before 3.43, and lists of rows come as JSON.
+    SqliteOfDashboard,
+    /// PostgreSQL through a driver of a dashboard: lists come as JSON, so that a driver needs no arrays.
+    PostgresOfDashboard,
 }
 
 impl Dialect {
@@ -23,6 +27,7 @@ impl Dialect {
     /// | `$1` | `?1` | `$1` |
     /// | `[contains name_key $1]` | `instr` | `LIKE`, for which there may be an index of trigrams |
     /// | `[among id $1]` | `json_each` | `ANY` |
+    /// | `[bytes name]` | `octet_length` | the same |
     /// | `[index name]` | `INDEXED BY` | nothing |
     /// | `[lock for UPDATE]` | nothing | `FOR UPDATE` |
     /// | `[hold for UPDATE]` | nothing | the same if `writes`, that is, in a write transaction |
@@ -35,7 +40,7 @@ impl Dialect {
             rest = after;
             match mark {
                 "~" => rendered.push_str(prefix),
-                "$" if self == Self::Sqlite => rendered.push('?'),
+                "$" if self.is_sqlite() => rendered.push('?'),
                 "$" => rendered.push('$'),
                 _ => {
                     let (inside, after) = after.split_once(']').unwrap_or((after, ""));
@@ -57,23 +62,38 @@ impl Dialect {
             words.next().unwrap_or_default(),
         );
         let number = rest.trim_start_matches('$');
-        match (self, mark) {
-            (Self::Sqlite, "contains") => format!("instr({first}, ?{number}) > 0"),
-            (Self::Postgres, "contains") => format!("{first} LIKE ${number}"),
-            (Self::Sqlite, "among") => format!("{first} IN (SELECT value FROM json_each(?{number}))"),
-            (Self::Postgres, "among") => format!("{first} = ANY(${number})"),
-            (Self::Sqlite, "index") => format!("INDEXED BY {first}"),
-            (Self::Postgres, "lock") => format!("FOR {rest}"),
-            (Self::Postgres, "hold") if writes => format!("FOR {rest}"),
+        match mark {
+            "contains" if self.is_sqlite() => format!("instr({first}, ?{number}) > 0"),
+            "contains" => format!("{first} LIKE ${number}"),
+            "among" => match self {
+                Self::Sqlite | Self::SqliteOfDashboard => {
+                    format!("{first} IN (SELECT value FROM json_each(?{number}))")
+                }
+                Self::Postgres => format!("{first} = ANY(${number})"),
+                Self::PostgresOfDashboard => {
+                    format!("{first} = ANY(ARRAY(SELECT json_array_elements_text(CAST(${number} AS json))))")
+                }
+            },
+            // SQLite reads neither the text nor the pages that it overflows to.
+            "bytes" if self != Self::SqliteOfDashboard => format!("octet_length({first})"),
+            "bytes" => format!("length(CAST({first} AS BLOB))"),
+            "index" if self.is_sqlite() => format!("INDEXED BY {first}"),
+            "lock" if !self.is_sqlite() => format!("FOR {rest}"),
+            "hold" if !self.is_sqlite() && writes => format!("FOR {rest}"),
             _ => String::new(),
         }
     }
 
+    /// Whether it is SQLite.
+    pub fn is_sqlite(self) -> bool {
+        matches!(self, Self::Sqlite | Self::SqliteOfDashboard)
+    }
+
     /// The text that `[contains …]` takes as its parameter.
     pub fn contained(self, text: &str) -> String {
-        match self {
-            Self::Sqlite => text.to_owned(),
-            Self::Postgres => {
+        match self.is_sqlite() {
+            true => text.to_owned(),
+            false => {
                 let mut pattern = String::with_capacity(text.len() + 2);
                 pattern.push('%');
                 for character in text.chars() {
@@ -88,7 +108,8 @@ impl Dialect {
         }
     }
 
-    /// The statement of an insertion: of one row in SQLite, of all rows, as one list for each column, in PostgreSQL.
+    /// The statement of an insertion: of one row in SQLite, of all rows, as one list for each column, in PostgreSQL; of
+    /// all rows, as one JSON list of lists, through a driver of a dashboard.
     pub fn render_insert(self, insert: &Insert, prefix: &str) -> String {
         let Insert { table, columns, .. } = insert;
         let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
@@ -106,6 +127,28 @@ impl Dialect {
                 });
                 let lists: Vec<_> = lists.collect();
                 format!("SELECT * FROM unnest({})", lists.join(", "))
+            }
+            // With a condition, because otherwise `ON` would begin that of a join.
+            Self::SqliteOfDashboard => {
+                let values: Vec<_> = (0..columns.len())
+                    .map(|place| format!("json_extract(value, '$[{place}]')"))
+                    .collect();
+                format!("SELECT {} FROM json_each(?1) WHERE true", values.join(", "))
+            }
+            Self::PostgresOfDashboard => {
+                let values = (0..).zip(*columns).map(|(place, (_, column))| {
+                    let kind = match column {
+                        Column::Text => "text",
+                        Column::Number => "bigint",
+                        Column::Bool => "boolean",
+                    };
+                    format!("CAST(item.row->>{place} AS {kind})")
+                });
+                let values: Vec<_> = values.collect();
+                format!(
+                    "SELECT {} FROM json_array_elements(CAST($1 AS json)) AS item(row)",
+                    values.join(", ")
+                )
             }
         };
         let conflict = match insert.leaves_out_duplicates {
@@ -163,6 +206,14 @@ mod tests {
         assert_eq!(
             Dialect::Postgres.render(sql, "", true),
             "SELECT id FROM app  WHERE name_key LIKE $1 AND id = ANY($2) FOR UPDATE"
+        );
+        assert_eq!(
+            Dialect::PostgresOfDashboard.render("[among id $1] AND [bytes name] > $2", "", true),
+            "id = ANY(ARRAY(SELECT json_array_elements_text(CAST($1 AS json)))) AND octet_length(name) > $2"
+        );
+        assert_eq!(
+            Dialect::SqliteOfDashboard.render("[bytes name] > $2", "", true),
+            "length(CAST(name AS BLOB)) > ?2"
         );
         assert!(!Dialect::Postgres.render(sql, "", false).contains("UPDATE"));
     }

@@ -8,7 +8,7 @@ use portico_storage::{ADMIN, Group, Named, Result};
 use crate::database::{Database, Row};
 use crate::parameter::{Column, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::{Read, Runner};
+use crate::transaction::{Read, Runner, SqlTransaction};
 
 declare! {
     LIST_PERMISSIONS = Sql::short(
@@ -169,6 +169,14 @@ impl<D: Database> Runner<D> {
     async fn insert_member(&mut self, group_id: &str, user_id: &str) -> Result<()> {
         let inserted = self.insert_row(&INSERT_MEMBER, vec![user_id.into(), group_id.into()]);
         inserted.await.map(drop)
+    }
+}
+
+/// For a dashboard that asks for nothing else of the user.
+impl<D: Database> SqlTransaction<D> {
+    /// The permissions that a user has from all groups; in order, each once.
+    pub async fn list_permissions(&mut self, user_id: &str) -> Result<Vec<String>> {
+        self.runner.list_permissions(user_id).await
     }
 }
 

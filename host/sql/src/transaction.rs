@@ -20,6 +20,8 @@ pub struct Settings {
     pub ids: Ids,
     /// Whether callers see only the apps on boards that they may view.
     pub views_differ: bool,
+    /// Whether there are links for a new password.
+    pub has_password_links: bool,
 }
 
 /// A transaction of this database. It forwards to `Runner`, which has functions of the same names as the traits, but not
@@ -73,6 +75,10 @@ impl<D: Database> Runner<D> {
 
     pub(crate) fn next_id(&self) -> String {
         self.settings.ids.next()
+    }
+
+    pub(crate) fn has_password_links(&self) -> bool {
+        self.settings.has_password_links
     }
 
     /// The view that a statement takes; `None` if it shows all apps.

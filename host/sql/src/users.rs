@@ -9,7 +9,7 @@ use portico_storage::{
 use crate::database::{Database, Row, invalid};
 use crate::parameter::Value;
 use crate::statement::{Sql, declare};
-use crate::transaction::Runner;
+use crate::transaction::{Runner, SqlTransaction};
 use crate::values::{
     bounds, color_scheme_text, optional_millis, optional_timestamp, provider, provider_text, unsigned,
 };
@@ -73,11 +73,11 @@ macro_rules! matching_email {
 macro_rules! text {
     ($condition:expr, $with_images:literal) => {
         concat!(
-            "SELECT coalesce(sum(octet_length(account.id) + octet_length(account.name)
-                + coalesce(octet_length(account.email), 0)
+            "SELECT coalesce(sum([bytes account.id] + [bytes account.name]
+                + coalesce([bytes account.email], 0)
                 + CASE WHEN ",
             $with_images,
-            " THEN coalesce(octet_length(account.image), 0) ELSE 0 END), 0) FROM ~user_account AS account",
+            " THEN coalesce([bytes account.image], 0) ELSE 0 END), 0) FROM ~user_account AS account",
             $condition
         )
     };
@@ -145,6 +145,15 @@ declare! {
     );
     REHASH_PASSWORD_IF = Sql::short(
         "UPDATE ~user_account SET password_hash = $3 WHERE id = $1 AND password_hash = $2"
+    );
+    FORGET_HOME_BOARD = Sql::unbounded(
+        "UPDATE ~user_account SET home_board_id = NULL WHERE home_board_id = $1"
+    );
+    FORGET_MOBILE_HOME_BOARD = Sql::unbounded(
+        "UPDATE ~user_account SET mobile_home_board_id = NULL WHERE mobile_home_board_id = $1"
+    );
+    FORGET_SEARCH_ENGINE = Sql::unbounded(
+        "UPDATE ~user_account SET default_search_engine_id = NULL WHERE default_search_engine_id = $1"
     );
     /// The schema's cascades delete the rest.
     DELETE = Sql::unbounded("DELETE FROM ~user_account WHERE id = $1");
@@ -308,7 +317,9 @@ impl<D: Database> Runner<D> {
         if disabled {
             self.end_sessions(id, None).await?;
             self.end_keys(id).await?;
-            self.delete_password_link(id).await?;
+            if self.has_password_links() {
+                self.delete_password_link(id).await?;
+            }
         }
         Ok(found)
     }
@@ -341,6 +352,23 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn delete_user(&mut self, id: &str) -> Result<bool> {
         self.change(&DELETE, vec![id.into()]).await
+    }
+}
+
+/// For a dashboard that keeps boards and search engines elsewhere. In Portico's own databases the schema does it.
+impl<D: Database> SqlTransaction<D> {
+    /// Removes a board that is deleted from all users.
+    pub async fn forget_board(&mut self, id: &str) -> Result<()> {
+        for sql in [&FORGET_HOME_BOARD, &FORGET_MOBILE_HOME_BOARD] {
+            self.runner.execute(sql, vec![id.into()]).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes a search engine that is deleted from all users.
+    pub async fn forget_search_engine(&mut self, id: &str) -> Result<()> {
+        let forgotten = self.runner.execute(&FORGET_SEARCH_ENGINE, vec![id.into()]);
+        forgotten.await.map(drop)
     }
 }
 

@@ -112,6 +112,7 @@ impl SqliteStorage {
             settings: Settings {
                 ids: Ids::default(),
                 views_differ: false,
+                has_password_links: true,
             },
         })
     }

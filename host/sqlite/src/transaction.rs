@@ -14,7 +14,7 @@ use super::pool::Pool;
 use super::readers::Reader;
 use super::statements::{self, Failure};
 use super::writer::{WritePermit, Writer};
-use portico_sql::{Database, Dialect, Insert, Row, Span, Sql, Value};
+use portico_sql::{Database, Insert, Row, Span, Sql, Value};
 use portico_storage::driver::{failed_before, only_reads};
 use portico_storage::{Error, Result};
 
@@ -147,8 +147,6 @@ impl SqliteTransaction {
 }
 
 impl Database for SqliteTransaction {
-    const DIALECT: Dialect = Dialect::Sqlite;
-
     async fn fold<A: Send + 'static>(
         &mut self,
         sql: &'static Sql,

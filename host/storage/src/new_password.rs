@@ -25,6 +25,16 @@ impl NewToken {
         }
     }
 
+    /// A token whose hash is known already.
+    pub fn issued_before(secrets: Secrets, hash: SecretHash) -> Self {
+        let (id, text) = Default::default();
+        Self {
+            secrets,
+            issued: OnceLock::from(Issued { id, text, hash }),
+            is_committed: AtomicBool::new(false),
+        }
+    }
+
     /// The token, once a transaction that stores it is committed.
     pub fn committed_text(&self) -> Option<&str> {
         let issued = self.issued.get()?;

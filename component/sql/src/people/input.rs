@@ -1,0 +1,49 @@
+//! The bounds of the texts that come in.
+
+use portico_model::error::Error;
+use portico_rules::permissions::Permission;
+use portico_rules::{bounds, direction};
+
+use crate::transaction::Failure;
+
+/// The name of a group or a key, trimmed.
+pub fn label(field: &str, text: &str) -> Result<String, Failure> {
+    let text = text.trim();
+    let length = text.chars().count();
+    let problem = if !bounds::LABEL.contains(&length) {
+        let (least, most) = bounds::LABEL.into_inner();
+        Some(format!("must have {least} to {most} characters, got {length}"))
+    } else if text.chars().any(char::is_control) {
+        Some("must not contain control characters".into())
+    } else {
+        direction::problem(text)
+    };
+    refuse_if(field, problem)?;
+    Ok(text.to_owned())
+}
+
+/// The id that the dashboard gives to a new record.
+pub fn given_id(id: &str) -> Result<(), Failure> {
+    let length = id.chars().count();
+    let (least, most) = bounds::GIVEN_ID.into_inner();
+    let is_fit = (least..=most).contains(&length) && !id.chars().any(char::is_control);
+    let problem = format!("must have {least} to {most} characters on one line");
+    refuse_if("id", (!is_fit).then_some(problem))
+}
+
+/// Permissions in order, each once.
+pub fn permissions(mut permissions: Vec<String>) -> Result<Vec<String>, Failure> {
+    permissions.sort();
+    permissions.dedup();
+    let unknown = permissions.iter().any(|name| Permission::named(name).is_none());
+    let problem = || format!("must each be one of {}", Permission::NAMES.join(", "));
+    refuse_if("permissions", unknown.then(problem))?;
+    Ok(permissions)
+}
+
+pub fn refuse_if(field: &str, problem: Option<String>) -> Result<(), Failure> {
+    match problem {
+        None => Ok(()),
+        Some(problem) => Err(Error::invalid_field(field, problem).into()),
+    }
+}
