@@ -1,7 +1,8 @@
-// Which imports and exports of the component suspend a call (JSPI): all functions of storage and icons, and the exports that
-// call them. jco takes names, and ignores in silence those that match nothing: here they fail the build.
+// Which imports and exports of a component suspend a call (JSPI): all functions of what a dashboard implements, and the
+// exports that call them. jco takes names, and ignores in silence those that match nothing: here they fail the build.
 
-const PACKAGE = "portico:dashboard";
+/** The interfaces that a dashboard implements, if the component imports them. */
+const IMPLEMENTED = /^(storage|icons|database|surroundings)#/;
 
 /**
  * @param {string} wit of the component
@@ -15,11 +16,13 @@ export function asynchronous(wit, files, procedures) {
     ...["password", "external"].map((name) => ["sign-in", name]),
     ...["find-icons", "put-users", "put-apps"].map((name) => ["state", name]),
   ];
-  // Of these interfaces, all that the component imports.
-  const imported = [...functions.keys()].filter((name) => /^(storage|icons)#/.test(name));
+  // Of these interfaces all functions, because they are found in the component.
+  const imported = [...functions.keys()].filter((name) => IMPLEMENTED.test(name));
+  const isReady = functions.has("database#begin");
+  const people = [...functions.keys()].filter((name) => name.startsWith("people#"));
   return {
-    asyncImports: ["storage#begin", ...imported].map((name) => found(functions, name)),
-    asyncExports: exported.map(([of, name]) => found(functions, `${of}#${name}`)),
+    asyncImports: [isReady ? "database#begin" : "storage#begin", ...imported].map((name) => found(functions, name)),
+    asyncExports: [...exported.map(([of, name]) => `${of}#${name}`), ...people].map((name) => found(functions, name)),
   };
 }
 
@@ -40,12 +43,13 @@ export function found(functions, name) {
  * @param {Record<string, Uint8Array>} files its types in TypeScript, by their paths
  */
 export function readFunctions(wit, files) {
-  const versions = new Map([...wit.matchAll(/portico:dashboard\/([\w-]+)@([^;\s]+);/g)].map(([, of, version]) => [of, version]));
+  const interfaces = [...wit.matchAll(/(portico:[\w-]+)\/([\w-]+)@([^;\s]+);/g)];
+  const full = new Map(interfaces.map(([, of, name, version]) => [name, `${of}/${name}@${version}`]));
   const functions = new Map();
   for (const [path, content] of Object.entries(files)) {
-    const [, of] = path.match(/portico-dashboard-([\w-]+)\.d\.ts$/) ?? [];
-    if (!versions.has(of)) continue;
-    const add = (member) => functions.set(`${of}#${member}`, `${PACKAGE}/${of}@${versions.get(of)}#${member}`);
+    const [, of] = path.match(/portico-(?:dashboard|sql)-([\w-]+)\.d\.ts$/) ?? [];
+    if (!full.has(of)) continue;
+    const add = (member) => functions.set(`${of}#${member}`, `${full.get(of)}#${member}`);
     let resource = "";
     for (const line of Buffer.from(content).toString().split("\n")) {
       const [, type] = line.match(/^export class (\w+)/) ?? [];

@@ -1,14 +1,16 @@
-// Makes ./generated, which the library runs and ships: the component translated by jco, once with synchronous
-// imports and once for JSPI (Node 24), each module with counters and bounds (metering.js); the types of the contract with its
-// comments; the inputs of the procedures; the types of the router.
+// Makes ./generated, which the library runs and ships: the component (`rules`), and the one composed with the ready storage
+// (`ready`), translated by jco, each once with synchronous imports and once for JSPI (Node 24), each module with counters and
+// bounds (metering.js); the types of the contract with its comments; the inputs of the procedures; the types of the router.
 //
 //     node build/build.js [--out FOLDER] [COMPONENT]
 //
-// The component is ../../dist/portico.wasm unless another one is named.
+// The files are ../../dist/portico.wasm and ../../dist/portico-with-sql.wasm. With another component only `rules` is made.
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 import { componentWit } from "../node_modules/@bytecodealliance/jco-transpile/dist/wasm-tools.js";
@@ -34,13 +36,19 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const { out } = values;
-const [file = join(REPOSITORY, "dist/portico.wasm")] = positionals;
-const component = await readFile(file).catch((error) => {
-  console.error(`The component cannot be read: ${error.message}\nBuild it in the repository with: make component`);
-  process.exit(1);
-});
+const [given] = positionals;
+const rules = await read(given ?? join(REPOSITORY, "dist/portico.wasm"));
+const ready = given ? undefined : await read(join(REPOSITORY, "dist/portico-with-sql.wasm"));
 const table = join(REPOSITORY, "contract/procedures.json");
 const { procedures } = JSON.parse(await readFile(table, "utf8"));
+
+/** @param {string} file */
+function read(file) {
+  return readFile(file).catch((error) => {
+    console.error(`The component cannot be read: ${error.message}\nBuild it in the repository with: make storage-component`);
+    process.exit(1);
+  });
+}
 
 /** @param {string} path @param {string | Uint8Array} content */
 async function write(path, content) {
@@ -50,44 +58,42 @@ async function write(path, content) {
 }
 
 /**
- * Translates the component.
+ * Translates a component, in both ways.
  * @param {string} folder
- * @param {object} options for jco
+ * @param {Uint8Array} component
  */
-async function translate(folder, options) {
-  const { files } = await transpileBytes(component, {
+async function translate(folder, component) {
+  const options = {
     name: "portico",
-    instantiation: "sync",
+    instantiation: /** @type {const} */ ("sync"),
     // Throw refusals as errors with a `payload`, not as plain records.
     noComponentErrorWrapping: false,
-    ...options,
-  });
+  };
+  const { files } = await transpileBytes(component, options);
   for (const [name, content] of Object.entries(files)) {
-    if (name.endsWith(".d.ts")) continue;
-    if (name.endsWith(".wasm")) {
-      // Both have the same modules, which are kept once.
-      if (folder === "sync") await write(name, meter(content, PAGES));
-    } else await write(`${folder}/${name}`, PROMISING + Buffer.from(content));
+    if (name.endsWith(".wasm")) await write(`${folder}/${name}`, meter(content, PAGES));
   }
-  return files;
+  await write(`${folder}/sync.js`, PROMISING + Buffer.from(files["portico.js"]));
+  // It has the same modules.
+  const suspending = asynchronous(await componentWit(component), files, procedures);
+  const { files: jspi } = await transpileBytes(component, { ...options, asyncMode: "jspi", ...suspending });
+  await write(`${folder}/jspi.js`, PROMISING + Buffer.from(jspi["portico.js"]));
 }
 
 await rm(out, { recursive: true, force: true });
-const files = await translate("sync", {});
-await translate("jspi", { asyncMode: "jspi", ...asynchronous(await componentWit(component), files, procedures) });
-for (const [name, content] of await contractTypes(join(REPOSITORY, "wit"))) await write(`contract/${name}`, content);
+await translate("rules", rules);
+if (ready) await translate("ready", ready);
+const [contract, sql] = ["wit", "component/sql/wit"].map((folder) => join(REPOSITORY, folder));
+for (const [name, content] of await contractTypes(contract, "plugin")) await write(`contract/${name}`, content);
+for (const [name, content] of await contractTypes(sql, "ready-plugin", [contract])) await write(`ready-contract/${name}`, content);
 await write("router.d.ts", routerTypes(procedures, await describe()));
-await write("component.sha256", createHash("sha256").update(component).digest("hex"));
+await write("component.sha256", createHash("sha256").update(rules).digest("hex"));
 await copyFile(table, join(out, "procedures.json"));
-console.log(`${out}: ${file}`);
+console.log(`${out} is built`);
 
 /** What the component says of its procedures. */
 async function describe() {
-  const { instantiate } = await import(`file://${join(out, "sync/portico.js")}`);
-  const modules = new Map();
-  for (const name of ["portico.core.wasm", "portico.core2.wasm", "portico.core3.wasm"]) {
-    modules.set(name, new WebAssembly.Module(await readFile(join(out, name))));
-  }
+  const { instantiate } = await import(pathToFileURL(join(out, "rules/sync.js")).href);
   class Transaction {}
   const nothing = () => undefined;
   const imports = {
@@ -101,7 +107,7 @@ async function describe() {
   /** @type {WebAssembly.Instance[]} */
   const instances = [];
   const root = instantiate(
-    (name) => modules.get(name),
+    (name) => new WebAssembly.Module(readFileSync(join(out, "rules", name))),
     imports,
     (module, given) => {
       const instance = new WebAssembly.Instance(module, given);

@@ -1,5 +1,6 @@
 // The types of the contract with its comments, from the files in wit/. (The component that ships has no comments.)
 
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -12,9 +13,11 @@ const nested = (text) => text.replace(/^package ([^;]+);/m, "package $1 {") + "\
 
 /**
  * @param {string} folder with the files of the package, and `deps`
+ * @param {string} world
+ * @param {string[]} others folders of packages that it imports, each with its `deps`
  * @returns {Promise<[string, string][]>} files and their contents
  */
-export async function contractTypes(folder) {
+export async function contractTypes(folder, world, others = []) {
   const read = async (folder, recursive) =>
     Promise.all(
       (await readdir(folder, { recursive })).filter((name) => name.endsWith(".wit")).sort().map((name) => readFile(join(folder, name), "utf8")),
@@ -23,7 +26,11 @@ export async function contractTypes(folder) {
   const [, name] = files[0].match(/^package ([^;]+);/m);
   const own = files.map((text) => text.replace(/^(\/\/\/.*\n)*package .*$/m, ""));
   const packages = new Map();
-  for (const text of await read(join(folder, "deps"), true)) {
+  const imports = await Promise.all([
+    ...others.map((other) => read(other, false)),
+    ...[folder, ...others].map((one) => (existsSync(join(one, "deps")) ? read(join(one, "deps"), true) : [])),
+  ]);
+  for (const text of imports.flat()) {
     const [line] = text.match(/^package .*$/m);
     packages.set(line, (packages.get(line) ?? "") + text.replace(/^(\/\/\/.*\n)*package .*$/m, ""));
   }
@@ -31,7 +38,7 @@ export async function contractTypes(folder) {
   await $init;
   const types = generateTypes("portico", {
     wit: { tag: "source", val: `package ${name};\n${own.join("\n")}\n${imported.join("\n")}` },
-    world: "plugin",
+    world,
     features: { tag: "list", val: [] },
     instantiation: { tag: "sync" },
   });

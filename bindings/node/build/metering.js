@@ -32,20 +32,18 @@ const BYTES_SHIFT = 6;
  */
 export function meter(module, maximum) {
   const all = sections(module);
-  const content = (id) => all.find((section) => section.id === id)?.content;
-  const imported = countImports(content(IMPORT));
-  const parameters = readParameters(content(TYPE));
-  const functions = content(FUNCTION) ? new Reader(content(FUNCTION)).vector((reader) => reader.u32()) : [];
-  const memories = content(MEMORY) ? new Reader(content(MEMORY)).vector(readLimits) : [];
-  if (memories.length === 0) {
-    // Nothing to bound: what adapts one module to another. It must not loop either.
-    for (const body of bodies(content(CODE))) rewrite(body, { parameters: 0, counter: 0, mayLoop: false });
-    return module;
-  }
-  const globals = readGlobals(content(GLOBAL));
+  const section = (id) => all.find((one) => one.id === id)?.content;
+  const imported = countImports(section(IMPORT));
+  const parameters = readParameters(section(TYPE));
+  const functions = section(FUNCTION) ? new Reader(section(FUNCTION)).vector((reader) => reader.u32()) : [];
+  const memories = section(MEMORY) ? new Reader(section(MEMORY)).vector(readLimits) : [];
+  const code = bodies(section(CODE));
+  // What adapts one module to another has nothing to bound. (Each body is read, and refused if it has to be.)
+  if (!code.map(hasLoop).includes(true) && memories.length === 0) return module;
+  const globals = readGlobals(section(GLOBAL));
   const counter = imported.globals + globals.length;
 
-  const exports = content(EXPORT) ? new Reader(content(EXPORT)).vector((reader) => reader.exported()) : [];
+  const exports = section(EXPORT) ? new Reader(section(EXPORT)).vector((reader) => reader.exported()) : [];
   exports.push({ name: COUNTER, kind: 3, index: counter });
   globals.forEach(({ isMutable }, index) => {
     const number = imported.globals + index;
@@ -60,8 +58,8 @@ export function meter(module, maximum) {
     [
       CODE,
       vector(
-        bodies(content(CODE)).map((body, index) => {
-          const rewritten = rewrite(body, { parameters: parameters[functions[index]], counter, mayLoop: true });
+        code.map((body, index) => {
+          const rewritten = rewrite(body, parameters[functions[index]], counter);
           return Buffer.concat([Buffer.from(unsigned(rewritten.length)), rewritten]);
         }),
       ),
@@ -71,7 +69,7 @@ export function meter(module, maximum) {
   const add = (/** @type {number} */ id, /** @type {Uint8Array} */ bytes) => parts.push(Buffer.from([id, ...unsigned(bytes.length)]), bytes);
   for (const { id, content } of all) {
     // A module without globals has no section for them, which would be right before the exports.
-    if (id === EXPORT && globals.length === 0) add(GLOBAL, replaced.get(GLOBAL));
+    if (id === EXPORT && !section(GLOBAL)) add(GLOBAL, replaced.get(GLOBAL));
     add(id, replaced.get(id) ?? content);
   }
   return Buffer.concat(parts);
@@ -115,7 +113,8 @@ function countImports(content) {
       count.memories++;
     } else if (kind === 3) {
       reader.valueType();
-      if (reader.byte() === 1) throw new Error("a mutable global is imported");
+      // A mutable one is another module's, or jco's, which notes in it whether an instance may be entered.
+      reader.byte();
       count.globals++;
     } else throw new Error(`an import of kind ${kind}`);
   });
@@ -137,12 +136,26 @@ function readGlobals(content) {
 /** @param {Uint8Array | undefined} content */
 const bodies = (content) => (content ? new Reader(content).vector((reader) => reader.take(reader.u32())) : []);
 
+/** Whether a function has a loop, or copies as one. @param {Uint8Array} body */
+function hasLoop(body) {
+  const reader = new Reader(body);
+  reader.vector((one) => (one.u32(), one.valueType()));
+  let found = false;
+  while (!reader.isAtEnd) {
+    const { isLoop, isBulk, refused } = reader.instruction();
+    if (refused) throw new Error(`the module ${refused}`);
+    found ||= Boolean(isLoop || isBulk);
+  }
+  return found;
+}
+
 /**
  * The body of a function with counters.
  * @param {Uint8Array} body
- * @param {{ parameters: number, counter: number, mayLoop: boolean }} of
+ * @param {number} parameters how many the function has
+ * @param {number} counter the global
  */
-function rewrite(body, { parameters, counter, mayLoop }) {
+function rewrite(body, parameters, counter) {
   const reader = new Reader(body);
   let local = parameters;
   const locals = reader.vector((one) => {
@@ -162,8 +175,7 @@ function rewrite(body, { parameters, counter, mayLoop }) {
   let copied = reader.position;
   while (!reader.isAtEnd) {
     const start = reader.position;
-    const { isLoop, isBulk, refused } = reader.instruction();
-    if (refused || (isLoop && !mayLoop)) throw new Error(`the module ${refused ?? "loops, and has no memory"}`);
+    const { isLoop, isBulk } = reader.instruction();
     if (isBulk) {
       parts.push(body.subarray(copied, start), asManyBytes);
       copied = start;

@@ -27,11 +27,21 @@ function checkOrigin(method, header, { origins, publicUrl }) {
 
 /** @param {any} router @param {any} options */
 export function handler(router, options) {
-  const { authenticate, ...settings } = { ...DEFAULTS, ...options };
-  if (typeof authenticate !== "function") throw new TypeError("portico.trpc needs { authenticate }, which says who calls");
-  const contextOf = (/** @type {any} */ request, /** @type {string | undefined} */ method, /** @type {any} */ header) => async () => {
+  const { authenticate, identify, cookie, address, ...settings } = { ...DEFAULTS, ...options };
+  if (typeof authenticate !== "function" && !identify) {
+    throw new TypeError("portico.trpc needs { authenticate }, which says who calls");
+  }
+  const isSecure = settings.publicUrl?.startsWith("https:") ?? false;
+  /**
+   * @param {any} request as the framework has it
+   * @param {{ method: string | undefined, header: (name: string) => any, from: () => string | undefined, setCookie: (cookie: string) => void }} parts
+   */
+  const contextOf = async (request, { method, header, from, setCookie }) => {
     checkOrigin(method, header, settings);
-    return { caller: (await authenticate(request)) ?? {} };
+    const setToken = (/** @type {string} */ token) => setCookie(cookie(token, isSecure));
+    const common = { address: address ? await address(request) : from(), setToken };
+    if (!authenticate) return { ...common, ...(await identify(header)) };
+    return { ...common, caller: (await authenticate(request)) ?? {} };
   };
 
   /** @param {any} original what `authenticate` gets @param {any} request @param {any} response */
@@ -42,7 +52,13 @@ export function handler(router, options) {
       res: response,
       path: path.slice(path.lastIndexOf("/") + 1),
       router,
-      createContext: contextOf(original, request.method, (/** @type {string} */ name) => request.headers[name]),
+      createContext: () =>
+        contextOf(original, {
+          method: request.method,
+          header: (name) => request.headers[name],
+          from: () => request.socket?.remoteAddress,
+          setCookie: (value) => response.appendHeader("set-cookie", value),
+        }),
       maxBodySize: settings.maxBodySize,
       maxBatchSize: settings.maxBatchSize,
     });
@@ -59,7 +75,13 @@ export function handler(router, options) {
       req,
       endpoint: pathname.slice(0, pathname.lastIndexOf("/")),
       router,
-      createContext: contextOf(request, method, (/** @type {string} */ name) => request.headers.get(name)),
+      createContext: ({ resHeaders }) =>
+        contextOf(request, {
+          method,
+          header: (name) => request.headers.get(name),
+          from: () => undefined,
+          setCookie: (value) => resHeaders.append("set-cookie", value),
+        }),
       maxBatchSize: settings.maxBatchSize,
     });
   };

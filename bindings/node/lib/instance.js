@@ -5,7 +5,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { PorticoError, refused } from "./errors.js";
-import { RESULTS } from "./records.js";
 import { after } from "./running.js";
 
 const GENERATED = new URL("../generated/", import.meta.url);
@@ -19,26 +18,36 @@ export const MANY_STEPS = 2_000_000_000;
 /** @type {Map<string, WebAssembly.Module>} */
 const modules = new Map();
 
-/** @param {string} file */
+/** @param {URL} file */
 function coreModule(file) {
-  let module = modules.get(file);
+  let module = modules.get(file.href);
   if (!module) {
-    module = new WebAssembly.Module(readFileSync(new URL(file, GENERATED)));
-    modules.set(file, module);
+    module = new WebAssembly.Module(readFileSync(file));
+    modules.set(file.href, module);
   }
   return module;
 }
 
-/** What makes instances. @param {"sync" | "jspi"} build */
-export async function load(build) {
-  const { instantiate } = await import(new URL(`${build}/portico.js`, GENERATED).href);
-  return (/** @type {object} */ imports, /** @type {WebAssembly.Instance[]} */ cores) =>
-    instantiate(coreModule, imports, (/** @type {WebAssembly.Module} */ module, /** @type {WebAssembly.Imports} */ given) => {
+/**
+ * What makes instances: of the rules, or of the rules with the ready storage.
+ * @param {"rules" | "ready"} file
+ * @param {"sync" | "jspi"} build
+ */
+export async function load(file, build) {
+  const folder = new URL(`${file}/`, GENERATED);
+  const { instantiate } = await import(new URL(`${build}.js`, folder).href);
+  const getCoreModule = (/** @type {string} */ name) => coreModule(new URL(name, folder));
+  const make = (/** @type {object} */ imports, /** @type {WebAssembly.Instance[]} */ cores) =>
+    instantiate(getCoreModule, imports, (/** @type {WebAssembly.Module} */ module, /** @type {WebAssembly.Imports} */ given) => {
       const core = new WebAssembly.Instance(module, given);
       cores.push(core);
       return core;
     });
+  return { file, make };
 }
+
+/** Interfaces whose functions do not get who calls. */
+const WITHOUT_CALLER = ["names", "procedures", "people"];
 
 /**
  * @typedef {{ on: string, name: string, values: any[] }} Invocation a function of the component, with the values that follow
@@ -50,8 +59,6 @@ export class Instance {
   isClean = true;
   /** @type {any} */
   #running;
-  /** The number of the call, which is its context. */
-  #call = 0;
   #exports;
   /** @type {{ memory: WebAssembly.Memory, fresh: Uint8Array }[]} */
   #memories = [];
@@ -61,12 +68,16 @@ export class Instance {
   #counters = [];
   #steps;
 
-  /** @param {Awaited<ReturnType<typeof load>>} instantiate @param {number} steps of a call */
-  constructor(instantiate, steps) {
+  /**
+   * @param {Awaited<ReturnType<typeof load>>} loaded
+   * @param {object} own what the dashboard implements (plugs.js)
+   * @param {number} steps of a call
+   */
+  constructor({ make }, own, steps) {
     this.#steps = steps;
     /** @type {WebAssembly.Instance[]} */
     const cores = [];
-    this.#exports = instantiate(this.#imports(), cores);
+    this.#exports = make({ ...this.#imports(), .../** @type {any} */ (own)(this) }, cores);
     for (const { exports } of cores) {
       for (const [name, value] of Object.entries(exports)) {
         if (name === "portico:counter") this.#counters.push(/** @type {WebAssembly.Global} */ (value));
@@ -84,15 +95,14 @@ export class Instance {
   /**
    * Calls a function of the component. With the build for JSPI this returns a promise.
    * @param {any} running see `Running`; undefined for functions that reach no storage
-   * @param {any} user who calls
+   * @param {any} caller who calls: the user, and the context that storage knows them by
    * @param {Invocation} invocation
    * @returns {any}
    */
-  run(running, user, { on, name, values }) {
+  run(running, caller, { on, name, values }) {
     this.#running = running;
-    const context = String(++this.#call);
     for (const counter of this.#counters) counter.value = this.#steps;
-    const first = on === "names" || on === "procedures" ? [] : [on === "signIn" ? context : { user, context }];
+    const first = WITHOUT_CALLER.includes(on) ? [] : [on === "signIn" ? caller.context : caller];
     const done = (/** @type {any} */ result) => this.#finish(running, undefined, result);
     const failed = (/** @type {unknown} */ error) => this.#finish(running, error ?? new Error("thrown"), undefined);
     let result;
@@ -135,44 +145,15 @@ export class Instance {
     for (const { global, fresh } of this.#globals) global.value = fresh;
   }
 
+  /** The call that runs. */
+  get running() {
+    if (this.#running) return this.#running;
+    throw new PorticoError("internal", "The component reached out without a call");
+  }
+
   #imports() {
-    const host = () => {
-      if (this.#running) return this.#running;
-      throw new PorticoError("internal", "The component reached out without a call");
-    };
-    /** A transaction of the component. What it refers to is the one that is open in the call. */
-    class Transaction {
-      /** @param {any} running */
-      constructor(running) {
-        this.running = running;
-      }
-
-      /** @param {Transaction} transaction */
-      static commit({ running }) {
-        running.held--;
-        return running.commit();
-      }
-
-      [Symbol.for("dispose")]() {
-        this.running.held--;
-        this.running.drop();
-      }
-    }
-    if (Symbol.dispose) {
-      /** @type {any} */ (Transaction.prototype)[Symbol.dispose] = /** @type {any} */ (Transaction.prototype)[Symbol.for("dispose")];
-    }
-    for (const name of Object.keys(RESULTS)) {
-      /** @type {any} */ (Transaction.prototype)[name] = function (/** @type {any[]} */ ...values) {
-        return this.running.operate(name, values);
-      };
-    }
-    const begin = (/** @type {string} */ access, /** @type {string} */ context) => {
-      const running = host();
-      if (context !== String(this.#call)) throw new PorticoError("internal", "The component mixed up its calls");
-      return after(running.begin(access), () => new Transaction(running));
-    };
+    const host = () => this.running;
     return {
-      "portico:dashboard/storage": { Transaction, begin },
       "portico:dashboard/icons": {
         find: (/** @type {string[]} */ names) => host().findIcons(names),
         defaultIcon: () => host().defaultIcon(),

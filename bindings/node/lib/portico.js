@@ -4,18 +4,28 @@
 // 24). Calls that hash a password or grow with the data run in threads (workers.js), which also serve asynchronous storages
 // where there is no JSPI.
 
+import { databaseOf } from "./databases.js";
 import { handler } from "./http.js";
 import { FEW_STEPS, Instance, load } from "./instance.js";
-import { Pool } from "./pool.js";
 import { PorticoError } from "./errors.js";
+import { databaseImports, STATEMENTS, storageImports } from "./plugs.js";
+import { Pool } from "./pool.js";
 import { invocationOf, camel, plain, procedures } from "./procedures.js";
+import { RESULTS } from "./records.js";
 import { routerOf } from "./router.js";
 import { after, Collided, isPromise, Running } from "./running.js";
+import { PEOPLE, sessionsOf } from "./sessions.js";
 import { Thread } from "./workers.js";
 
 /**
  * @typedef {{
- *   storage: { begin: (access: string, caller: any) => any },
+ *   plug: {
+ *     name: string,
+ *     begin: (access: string, caller: any, opening?: string[]) => any,
+ *     lookUp?: (sql: string, values: any[]) => any,
+ *     results: Record<string, (value: any, at: string) => any>,
+ *   },
+ *   surroundings: typeof DEFAULTS.surroundings,
  *   icons: { find: (names: string[]) => any, defaultIcon: () => any },
  *   log: (level: string, message: string) => void,
  *   random: () => number,
@@ -24,10 +34,19 @@ import { Thread } from "./workers.js";
  * }} Surroundings what a call may reach
  */
 
+const DAY = 86_400_000;
 const DEFAULTS = {
   icons: { find: (/** @type {string[]} */ names) => names.map(() => undefined), defaultIcon: () => "/favicon.ico" },
   log: (/** @type {string} */ level, /** @type {string} */ message) => console.error(`[portico] ${level}: ${JSON.stringify(message)}`),
   random: Math.random,
+  surroundings: {
+    canViewBoard: (/** @type {string} */ _user, /** @type {string} */ _board) => false,
+    hasSearchEngine: (/** @type {string} */ _id) => false,
+    visibleAppsOf: (/** @type {string | undefined} */ _user) => ({ tag: "all" }),
+  },
+  prefix: "portico_",
+  sessionIdleMilliseconds: 7 * DAY,
+  sessionMostMilliseconds: 30 * DAY,
   callMilliseconds: 10_000,
   operationMilliseconds: 10_000,
   threads: 2,
@@ -36,10 +55,15 @@ const DEFAULTS = {
 };
 /** How long a call may go on that this thread waits for. */
 const MAIN_MILLISECONDS = 1_000;
-const OPTIONS = new Set(["storage", ...Object.keys(DEFAULTS)]);
+const OPTIONS = new Set(["storage", "database", ...Object.keys(DEFAULTS)]);
+
+/** The parameters of `people` that are numbers of 64 bits. @type {Record<string, number>} */
+const LONG = { beginSession: 1, createInvite: 1 };
+/** Those of `people` that may return none. */
+const MAYBE = new Set(["authenticate", "callerOf", "getPerson"]);
 
 /** The kinds of calls of the component that no row of the table describes. @type {Record<string, string>} */
-const SIGN_IN = { password: "hash", external: "small" };
+const OTHERS = { password: "hash", external: "small", people: "small" };
 
 export class Portico {
   /** @type {Surroundings} */
@@ -52,20 +76,24 @@ export class Portico {
   /** @type {Map<string, any>} */
   #described;
   #isOpen = true;
+  #isReady;
   #router;
 
   /**
    * @param {Surroundings} surroundings
    * @param {typeof DEFAULTS} limits
-   * @param {Awaited<ReturnType<typeof load>> | undefined} instantiate in this thread
+   * @param {{ file: "rules" | "ready", configuration?: object, own: any }} component
+   * @param {Awaited<ReturnType<typeof load>> | undefined} loaded in this thread
    * @param {any[]} described
    */
-  constructor(surroundings, limits, instantiate, described) {
+  constructor(surroundings, limits, component, loaded, described) {
     const { instances, threads, waiting } = limits;
     this.#surroundings = surroundings;
     this.#limits = limits;
-    this.#instances = instantiate && new Pool(() => new Instance(instantiate, FEW_STEPS), { most: instances, waiting });
-    this.#threads = new Pool(() => new Thread(), { most: threads, waiting });
+    this.#isReady = component.file === "ready";
+    this.#instances = loaded && new Pool(() => new Instance(loaded, component.own, FEW_STEPS), { most: instances, waiting });
+    const { file, configuration } = component;
+    this.#threads = new Pool(() => new Thread({ file, configuration }), { most: threads, waiting });
     this.#described = new Map(described.map((procedure) => [procedure.name, procedure]));
 
     /** @type {any} */
@@ -91,12 +119,23 @@ export class Portico {
     };
     this.names = {
       /** @param {string[]} names */
-      keys: (names) => this.#inThread({}, { on: "names", name: "keys", values: [names] }),
+      keys: (names) => this.#inThread(undefined, { on: "names", name: "keys", values: [names] }, undefined),
     };
+    if (this.#isReady) {
+      /** @type {any} */
+      this.people = Object.fromEntries(
+        PEOPLE.map((name) => {
+          const replied = MAYBE.has(name) ? plain : reply;
+          return [name, async (/** @type {any[]} */ ...values) => replied(await this.#person(name, values))];
+        }),
+      );
+    }
     this.#router = routerOf({
       described,
       run: (caller, name, invocation) => this.#call(name, caller, invocation),
-      hasUsers: () => this.#hasUsers(),
+      // The component decides where only it knows.
+      hasUsers: this.#isReady ? undefined : () => this.#hasUsers(),
+      sessions: this.#isReady ? this : undefined,
       log: surroundings.log,
     });
   }
@@ -105,15 +144,47 @@ export class Portico {
   static async open(options) {
     const unknown = Object.keys(options).filter((key) => !OPTIONS.has(key));
     if (unknown.length > 0) throw new TypeError(`Portico.open knows no option ${unknown.join(", ")}`);
-    const { storage, icons, log, random, ...limits } = { ...DEFAULTS, ...options };
-    if (typeof storage?.begin !== "function") throw new TypeError("Portico.open needs { storage } with a function begin");
-    const surroundings = { storage, icons, log, random, isAsynchronous: false, operationMilliseconds: limits.operationMilliseconds };
-    surroundings.isAsynchronous = await isAsynchronous(surroundings);
-    const hasJspi = "Suspending" in WebAssembly;
-    const build = surroundings.isAsynchronous ? hasJspi && "jspi" : "sync";
-    const describing = new Instance(await load("sync"), FEW_STEPS);
+    const { storage, database, icons, log, random, surroundings: given, prefix, ...limits } = { ...DEFAULTS, ...options };
+    if (Boolean(storage) === Boolean(database) || (storage && typeof storage.begin !== "function")) {
+      throw new TypeError("Portico.open needs { database }, or { storage } with a function begin");
+    }
+    const { operationMilliseconds } = limits;
+    const common = { icons, log, random, operationMilliseconds, surroundings: { ...DEFAULTS.surroundings, ...given } };
+    if (storage) {
+      const plug = { name: "storage", begin: (/** @type {string} */ access, /** @type {any} */ caller) => storage.begin(access, caller), results: RESULTS };
+      const isAsync = await isAsynchronous({ ...common, plug, isAsynchronous: true });
+      return Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "rules", own: storageImports });
+    }
+    const { dialect, isAsynchronous: isAsync, begin, lookUp } = databaseOf(database);
+    const configuration = {
+      dialect,
+      prefix,
+      sessionIdle: BigInt(limits.sessionIdleMilliseconds),
+      sessionMost: BigInt(limits.sessionMostMilliseconds),
+    };
+    const plug = {
+      name: "database",
+      begin: (/** @type {string} */ access, /** @type {any} */ _, /** @type {any} */ opening) => begin(access, opening),
+      lookUp,
+      results: STATEMENTS,
+    };
+    const own = databaseImports(configuration);
+    const portico = await Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "ready", configuration, own });
+    await portico.people.migrate();
+    return portico;
+  }
+
+  /**
+   * @param {Surroundings} surroundings
+   * @param {any} limits
+   * @param {{ file: "rules" | "ready", configuration?: object, own: any }} component
+   */
+  static async #make(surroundings, limits, component) {
+    const { isAsynchronous } = surroundings;
+    const build = isAsynchronous ? "Suspending" in WebAssembly && "jspi" : "sync";
+    const describing = new Instance(await load(component.file, "sync"), component.own, FEW_STEPS);
     const described = describing.run(undefined, undefined, { on: "procedures", name: "describe", values: [] });
-    return new Portico(surroundings, limits, build ? await load(build) : undefined, described);
+    return new Portico(surroundings, limits, component, build ? await load(component.file, build) : undefined, described);
   }
 
   /** The procedures as a tRPC router, whose context has the `caller`: to merge with yours. */
@@ -122,8 +193,9 @@ export class Portico {
   }
 
   /** Serves the procedures over HTTP. @param {any} options */
-  trpc(options) {
-    return handler(this.#router, options);
+  trpc(options = {}) {
+    const settings = { ...(this.#isReady && sessionsOf(this, this.#limits.sessionMostMilliseconds)), ...options };
+    return handler(this.#router, settings);
   }
 
   /** Ends the threads. Calls after this are refused. */
@@ -135,22 +207,22 @@ export class Portico {
   /** @param {string} name @param {any} caller @param {import("./instance.js").Invocation} invocation */
   async #call(name, caller, invocation) {
     this.#checkOpen();
-    const user = userOf(caller);
-    const cost = this.#described.get(name)?.cost ?? SIGN_IN[name];
+    const who = this.#who(caller);
+    const cost = this.#described.get(name)?.cost ?? OTHERS[name];
     // Icons may be asynchronous where storage is not.
     const isSlow = cost !== "small" || (name === "app.createMany" && !this.#surroundings.isAsynchronous);
-    if (isSlow || !this.#instances) return this.#inThread(caller, invocation, user);
+    if (isSlow || !this.#instances) return this.#inThread(caller, invocation, who);
     try {
-      return await this.#here(this.#instances, caller, invocation, user);
+      return await this.#here(this.#instances, caller, invocation, who);
     } catch (error) {
       // It has changed nothing yet, and a thread may wait for its turn.
-      if (error instanceof Collided) return this.#inThread(caller, invocation, user);
+      if (error instanceof Collided) return this.#inThread(caller, invocation, who);
       throw error;
     }
   }
 
-  /** @param {Pool<Instance>} pool @param {any} caller @param {import("./instance.js").Invocation} invocation @param {any} user */
-  async #here(pool, caller, invocation, user) {
+  /** @param {Pool<Instance>} pool @param {any} caller @param {import("./instance.js").Invocation} invocation @param {any} who */
+  async #here(pool, caller, invocation, who) {
     const { isAsynchronous } = this.#surroundings;
     const { callMilliseconds } = this.#limits;
     const instance = isAsynchronous ? await pool.take() : pool.takeNow();
@@ -159,25 +231,39 @@ export class Portico {
         waits: isAsynchronous,
         milliseconds: isAsynchronous ? callMilliseconds : Math.min(callMilliseconds, MAIN_MILLISECONDS),
       });
-      const result = instance.run(running, user, invocation);
+      const result = instance.run(running, who, invocation);
       return isPromise(result) ? await result : result;
     } finally {
       pool.giveBack(instance);
     }
   }
 
-  /** @param {any} caller @param {import("./instance.js").Invocation} invocation @param {any} [user] */
-  async #inThread(caller, invocation, user) {
+  /** @param {any} caller @param {import("./instance.js").Invocation} invocation @param {any} who */
+  async #inThread(caller, invocation, who) {
     this.#checkOpen();
     const thread = await this.#threads.take();
     try {
       const running = new Running(this.#surroundings, caller, { waits: true, milliseconds: this.#limits.callMilliseconds });
       running.isElsewhere = true;
-      return await thread.run(running, user, invocation);
+      return await thread.run(running, who, invocation);
     } finally {
       if (!this.#isOpen) void thread.end();
       this.#threads.giveBack(thread);
     }
+  }
+
+  /** @param {string} name @param {any[]} values */
+  #person(name, values) {
+    const given = values.map((value, index) => (value === null ? undefined : index === LONG[name] ? BigInt(Number(value)) : value));
+    return this.#call("people", undefined, { on: "people", name, values: given });
+  }
+
+  /** Who calls, in the contract's form. @param {any} caller */
+  #who(caller) {
+    const user = userOf(caller);
+    // The ready storage knows the caller by the context, which `people` makes.
+    const own = this.#isReady && user ? `\n\n${user.id}` : "";
+    return { user, context: (this.#isReady && caller?.context) || own };
   }
 
   #checkOpen() {
@@ -203,6 +289,7 @@ async function hasUsers(running) {
 
 /** Whether the functions of a storage return promises: found by asking whether it has users. @param {Surroundings} surroundings */
 async function isAsynchronous(surroundings) {
+  const { plug } = surroundings;
   let promised = false;
   const noted = (/** @type {any} */ value) => {
     promised ||= isPromise(value);
@@ -210,12 +297,12 @@ async function isAsynchronous(surroundings) {
   };
   const asked = {
     begin: (/** @type {string} */ access, /** @type {any} */ caller) =>
-      after(noted(surroundings.storage.begin(access, caller)), (transaction) => ({
+      after(noted(plug.begin(access, caller)), (transaction) => ({
         hasUsers: () => noted(transaction.hasUsers()),
         rollback: () => noted(transaction.rollback()),
       })),
   };
-  await hasUsers(new Running({ ...surroundings, storage: asked, isAsynchronous: true }, {}, { waits: true, milliseconds: 60_000 }));
+  await hasUsers(new Running({ ...surroundings, plug: { ...plug, ...asked } }, {}, { waits: true, milliseconds: 60_000 }));
   return promised;
 }
 

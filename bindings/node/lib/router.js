@@ -3,6 +3,7 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { PorticoError } from "./errors.js";
 import { answer, checked, invocation, procedures } from "./procedures.js";
+import { renewing, sessionProcedures } from "./sessions.js";
 
 /** @type {Record<string, import("@trpc/server").TRPCError["code"]>} */
 const CODES = {
@@ -11,6 +12,7 @@ const CODES = {
   forbidden: "FORBIDDEN",
   "not-found": "NOT_FOUND",
   conflict: "CONFLICT",
+  "too-many-requests": "TOO_MANY_REQUESTS",
   unavailable: "SERVICE_UNAVAILABLE",
 };
 
@@ -40,12 +42,12 @@ function broken(cause) {
  * Checks access; needs no input. The component checks again.
  * @param {any} access
  * @param {any} caller
- * @param {() => Promise<boolean>} hasUsers
+ * @param {(() => Promise<boolean>) | undefined} hasUsers without it the component decides
  */
 async function check(access, caller, hasUsers) {
   if (access.tag === "public") return;
   if (access.tag === "onboarding") {
-    if (await hasUsers()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
+    if (await hasUsers?.()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
     return;
   }
   if (!caller?.user) throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first" });
@@ -59,11 +61,12 @@ async function check(access, caller, hasUsers) {
  * @param {{
  *   described: any[],
  *   run: (caller: any, name: string, invocation: import("./instance.js").Invocation) => Promise<unknown>,
- *   hasUsers: () => Promise<boolean>,
+ *   hasUsers?: () => Promise<boolean>,
+ *   sessions?: any,
  *   log: (level: string, message: string) => void,
  * }} portico what the component describes, and what runs a call
  */
-export function routerOf({ described, run, hasUsers, log }) {
+export function routerOf({ described, run, hasUsers, sessions, log }) {
   /** The error that a client gets. The causes of faults go to the log. @param {unknown} error @param {string} name */
   const toTrpc = (error, name) => {
     if (error instanceof TRPCError) return error;
@@ -95,9 +98,31 @@ export function routerOf({ described, run, hasUsers, log }) {
     const typed = allowed.input((/** @type {unknown} */ input) => checked(procedure, input));
     /** @param {{ ctx: any, input: unknown }} options */
     const resolve = ({ ctx, input }) =>
-      attempt(async () => answer(procedure, await run(ctx.caller, name, invocation(procedure, input))));
+      attempt(async () => {
+        const call = (/** @type {any} */ caller) => run(caller, name, invocation(procedure, input));
+        const isPassword = sessions && name === "user.changePassword";
+        const output = isPassword ? await renewing(sessions, ctx, /** @type {any} */ (input).userId, call) : await call(ctx.caller);
+        return answer(procedure, output);
+      });
     const [group, member] = name.split(".");
     (routers[group] ??= {})[member] = kind === "query" ? typed.query(resolve) : typed.mutation(resolve);
+  }
+  if (sessions) {
+    const { signIn, signOut, get } = sessionProcedures(sessions);
+    const guarded = (/** @type {string} */ name, /** @type {(ctx: any, input: any) => any} */ work) => async (/** @type {any} */ { ctx, input }) => {
+      try {
+        return await work(ctx, input);
+      } catch (error) {
+        throw toTrpc(error, name);
+      }
+    };
+    const credentials = { type: "object", required: ["username", "password"], properties: { username: { type: "string" }, password: { type: "string" } } };
+    const typed = t.procedure.input((/** @type {unknown} */ input) => checked(/** @type {any} */ ({ input: credentials }), input));
+    routers.session = {
+      signIn: typed.mutation(guarded("session.signIn", signIn)),
+      signOut: t.procedure.mutation(guarded("session.signOut", signOut)),
+      get: t.procedure.query(guarded("session.get", get)),
+    };
   }
   return t.router(Object.fromEntries(Object.entries(routers).map(([name, members]) => [name, t.router(members)])));
 }

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Collisions } from "./collisions.js";
 import { isRetry, PorticoError, StorageError } from "./errors.js";
-import { ICON, ICONS, RESULTS } from "./records.js";
+import { ICON, ICONS } from "./records.js";
 
 /** How many messages of a call are logged, and their greatest length. */
 const MESSAGES = 20;
@@ -53,8 +53,8 @@ export class Running {
     this.#collisions = new Collisions(surroundings.random);
   }
 
-  /** Begins a transaction. @param {string} access */
-  begin(access) {
+  /** Begins a transaction. @param {string} access @param {string[]} [opening] what begins it, for the ready storage */
+  begin(access, opening) {
     this.#check();
     if (this.#transaction && !this.#transaction.isOver) throw StorageError.unavailable("a call has a transaction open already");
     if (this.#collided && !this.waits && !this.#hasCommitted) throw this.#end(new Collided());
@@ -62,7 +62,7 @@ export class Running {
     const ready = after(this.#rollback, () => (this.#collided ? this.#wait() : undefined));
     return after(ready, () => {
       this.#collided = false;
-      const begun = this.#guard("begin", () => this.#surroundings.storage.begin(access, this.#caller));
+      const begun = this.#guard("begin", () => this.#surroundings.plug.begin(access, this.#caller, opening));
       return after(begun, (of) => {
         if (typeof of !== "object" || of === null) throw this.#blame("begin", "returned no transaction");
         this.#transaction = { of, access, failed: false, isOver: false };
@@ -79,11 +79,23 @@ export class Running {
     const result = this.#guard(name, () => transaction.of[name](...values));
     return after(result, (value) => {
       try {
-        return RESULTS[name](value, "");
+        return this.#surroundings.plug.results[name](value, "");
       } catch (error) {
         throw this.#blame(name, /** @type {Error} */ (error).message, error);
       }
     });
+  }
+
+  /** Runs one statement outside a transaction, for the ready storage. @param {string} sql @param {any[]} values */
+  lookUp(sql, values) {
+    this.#check();
+    return this.#guard("lookUp", () => this.#surroundings.plug.lookUp?.(sql, values));
+  }
+
+  /** Asks what surrounds users and apps, for the ready storage. @param {string} name @param {any[]} values */
+  surrounding(name, values) {
+    this.#check();
+    return this.#guard(`surroundings.${name}`, () => /** @type {any} */ (this.#surroundings.surroundings)[name](...values));
   }
 
   commit() {
@@ -111,7 +123,7 @@ export class Running {
     const transaction = this.#transaction;
     if (!transaction || transaction.isOver) return this.#rollback;
     transaction.isOver = true;
-    const report = (/** @type {unknown} */ error) => this.#surroundings.log("error", `storage.rollback failed: ${error}`);
+    const report = (/** @type {unknown} */ error) => this.#surroundings.log("error", `${this.#fullName("rollback")} failed: ${error}`);
     try {
       const rolledBack = transaction.of.rollback();
       if (isPromise(rolledBack)) this.#rollback = this.#bounded("rollback", rolledBack).catch(report);
@@ -176,11 +188,15 @@ export class Running {
     return this.#surroundings.isAsynchronous || this.isElsewhere ? sleep(milliseconds) : blockFor(milliseconds);
   }
 
+  /** @param {string} name */
+  #fullName(name) {
+    return name.includes(".") ? name : `${this.#surroundings.plug.name}.${name}`;
+  }
+
   /** @param {string} name @param {string} what @param {unknown} [cause] */
   #blame(name, what, cause) {
     if (this.#transaction) this.#transaction.failed = true;
-    const full = name.includes(".") ? name : `storage.${name}`;
-    return this.#end(new PorticoError("internal", `${full} ${what}`, { cause }));
+    return this.#end(new PorticoError("internal", `${this.#fullName(name)} ${what}`, { cause }));
   }
 
   /** Runs a function of the dashboard. @param {string} name @param {() => any} work */
@@ -199,7 +215,7 @@ export class Running {
       throw failed(error);
     }
     if (!isPromise(value)) return value;
-    const mayWait = this.#surroundings.isAsynchronous || (this.isElsewhere && name.startsWith("icons."));
+    const mayWait = this.#surroundings.isAsynchronous || (this.isElsewhere && name.includes("."));
     if (!mayWait) {
       value.then(undefined, () => {});
       throw this.#blame(name, "returned a promise, and others do not: return promises from all functions of storage, or from none");
@@ -216,8 +232,7 @@ export class Running {
     let timer;
     const late = new Promise((_, reject) => {
       const give = () => {
-        const full = name.includes(".") ? name : `storage.${name}`;
-        reject(this.#end(new PorticoError("unavailable", `${full} did not settle within ${operationMilliseconds} ms`)));
+        reject(this.#end(new PorticoError("unavailable", `${this.#fullName(name)} did not settle within ${operationMilliseconds} ms`)));
       };
       timer = setTimeout(give, operationMilliseconds);
     });

@@ -3,11 +3,13 @@
 import { receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PorticoError, StorageError } from "./errors.js";
 import { Instance, load, MANY_STEPS } from "./instance.js";
+import { databaseImports, storageImports } from "./plugs.js";
 
-const { signal, port } = workerData;
+const { signal, port, file, configuration } = workerData;
 const ANSWERED = 0;
 const ASKED = 1;
-const instantiate = await load("sync");
+const loaded = await load(file, "sync");
+const own = configuration ? databaseImports(configuration) : storageImports;
 /** @type {Instance | undefined} */
 let instance;
 
@@ -33,15 +35,25 @@ function ask(question, ...values) {
 class Remote {
   held = 0;
 
-  /** @param {string} access */
-  begin(access) {
-    ask("begin", access);
+  /** @param {string} access @param {string[]} [opening] */
+  begin(access, opening) {
+    ask("begin", access, opening);
     this.held++;
   }
 
   /** @param {string} name @param {any[]} values */
   operate(name, values) {
     return ask("operate", name, values);
+  }
+
+  /** @param {string} sql @param {any[]} values */
+  lookUp(sql, values) {
+    return ask("lookUp", sql, values);
+  }
+
+  /** @param {string} name @param {any[]} values */
+  surrounding(name, values) {
+    return ask("surrounding", name, values);
   }
 
   commit() {
@@ -67,10 +79,10 @@ class Remote {
   }
 }
 
-port.on("message", (/** @type {any} */ { user, invocation }) => {
-  if (!instance?.isClean) instance = new Instance(instantiate, MANY_STEPS);
+port.on("message", (/** @type {any} */ { caller, invocation }) => {
+  if (!instance?.isClean) instance = new Instance(loaded, own, MANY_STEPS);
   try {
-    send({ result: instance.run(new Remote(), user, invocation) });
+    send({ result: instance.run(new Remote(), caller, invocation) });
   } catch (/** @type {any} */ error) {
     const { code, message, issues } = error;
     send(error instanceof PorticoError && code !== "internal" ? { refusal: { code, message, issues } } : { failure: message });

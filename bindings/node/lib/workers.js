@@ -11,8 +11,10 @@ import { isPromise } from "./running.js";
 
 /** What a thread may ask of a call. @type {Record<string, (running: import("./running.js").Running, values: any[]) => any>} */
 const QUESTIONS = {
-  begin: (running, [access]) => running.begin(access),
+  begin: (running, [access, opening]) => running.begin(access, opening),
   operate: (running, [name, values]) => running.operate(name, values),
+  lookUp: (running, [sql, values]) => running.lookUp(sql, values),
+  surrounding: (running, [name, values]) => running.surrounding(name, values),
   commit: (running) => running.commit(),
   drop: (running) => running.drop(),
   findIcons: (running, [names]) => running.findIcons(names),
@@ -38,13 +40,14 @@ export class Thread {
   #port;
   #worker;
 
-  constructor() {
+  /** @param {{ file: "rules" | "ready", configuration?: object }} what it runs */
+  constructor({ file, configuration }) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.on("message", (message) => this.#receive(message));
     port1.unref();
     this.#worker = new Worker(new URL("worker.js", import.meta.url), {
-      workerData: { signal: this.#signal, port: port2 },
+      workerData: { signal: this.#signal, port: port2, file, configuration },
       // Those of the process may be none that a thread can have.
       execArgv: [],
       transferList: [port2],
@@ -60,16 +63,16 @@ export class Thread {
 
   /**
    * @param {import("./running.js").Running} running
-   * @param {any} user
+   * @param {any} caller
    * @param {import("./instance.js").Invocation} invocation
    * @returns {Promise<any>}
    */
-  run(running, user, invocation) {
+  run(running, caller, invocation) {
     return new Promise((resolve, reject) => {
       this.#worker.ref();
       const timer = setTimeout(() => this.#stop(`after ${running.milliseconds} ms`), running.milliseconds);
       this.#job = { running, resolve, reject, timer };
-      this.#port.postMessage({ user, invocation });
+      this.#port.postMessage({ caller, invocation });
     });
   }
 

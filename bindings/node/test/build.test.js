@@ -74,7 +74,7 @@ test("a name that matches no function fails the build", () => {
 });
 
 test("what JSPI suspends is what the build named", () => {
-  const code = readFileSync(new URL("../generated/jspi/portico.js", import.meta.url), "utf8");
+  const code = readFileSync(new URL("../generated/rules/jspi.js", import.meta.url), "utf8");
   assert.ok(code.includes("new WebAssembly.Suspending("), "imports");
   assert.ok(code.includes("WebAssembly.promising("), "exports");
 });

@@ -204,7 +204,7 @@ test("name-keys of existing records", async () => {
 
 test("options that it does not know are refused", async () => {
   await assert.rejects(Portico.open({ storage: memory(), stroage: 1 }), /knows no option stroage/);
-  await assert.rejects(Portico.open({}), /needs \{ storage \}/);
+  await assert.rejects(Portico.open({}), /needs \{ database \}, or \{ storage \}/);
 });
 
 test("the process ends when nothing is open", () => {
