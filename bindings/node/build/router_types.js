@@ -57,12 +57,29 @@ export function routerTypes(procedures, described) {
 import type { TRPCBuiltRouter, TRPCMutationProcedure, TRPCQueryProcedure } from "@trpc/server";
 import type * as apps from "./contract/interfaces/portico-dashboard-apps.js";
 import type * as users from "./contract/interfaces/portico-dashboard-users.js";
-import type { Answer, RouterError } from "../lib/types.js";
+import type { Person } from "./ready-contract/interfaces/portico-sql-people.js";
+import type { Answer, Output, RouterError } from "../lib/types.js";
 
 /** The procedures, by group. */
 export interface Procedures {
 ${record.join("\n")}
 }
+
+/** What a router over a database has besides. */
+export interface SessionProcedures {
+  /** Signs in, and sets the cookie. \`UNAUTHORIZED\`: name and password do not fit; \`TOO_MANY_REQUESTS\`: too many attempts. */
+  signIn: TRPCMutationProcedure<{ input: { username: string; password: string }; output: { id: string; name: string }; meta: object }>;
+  /** Ends the session. */
+  signOut: TRPCMutationProcedure<{ input: void; output: undefined; meta: object }>;
+  /** Who is signed in. */
+  get: TRPCQueryProcedure<{ input: void; output: Output<Person> | null; meta: object }>;
+}
+
+/** The type for \`createTRPCClient<ReadyRouter>\`, where the dashboard opened Portico over a database. */
+export type ReadyRouter = TRPCBuiltRouter<
+  { ctx: object; meta: object; errorShape: RouterError; transformer: false },
+  { [Group in keyof Procedures]: Procedures[Group] } & { session: { [Name in keyof SessionProcedures]: SessionProcedures[Name] } }
+>;
 
 /** The type for \`createTRPCClient<AppRouter>\`. */
 export type AppRouter = TRPCBuiltRouter<

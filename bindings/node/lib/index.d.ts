@@ -5,11 +5,13 @@ import type * as icons from "../generated/contract/interfaces/portico-dashboard-
 import type * as log from "../generated/contract/interfaces/portico-dashboard-log.js";
 import type * as signIn from "../generated/contract/interfaces/portico-dashboard-sign-in.js";
 import type * as types from "../generated/contract/interfaces/portico-dashboard-types.js";
+import type * as people from "../generated/ready-contract/interfaces/portico-sql-people.js";
+import type * as surroundings from "../generated/ready-contract/interfaces/portico-sql-surroundings.js";
 import type * as users from "../generated/contract/interfaces/portico-dashboard-users.js";
-import type { AppRouter } from "../generated/router.js";
-import type { Functions, Input, Output, Stored } from "./types.js";
+import type { AppRouter, ReadyRouter } from "../generated/router.js";
+import type { Functions, Input, Output, People, Stored } from "./types.js";
 
-export type { AppRouter, Procedures } from "../generated/router.js";
+export type { AppRouter, Procedures, ReadyRouter } from "../generated/router.js";
 export type { contract, types };
 
 /**
@@ -45,9 +47,49 @@ export interface Storage<Who extends Caller = Caller> {
   begin(access: contract.Access, caller: Who): Transaction | Promise<Transaction>;
 }
 
-export interface Options<Who extends Caller = Caller> {
+/** Who makes a call, as the ready storage knows them: from `people.authenticate` or `people.callerOf`. */
+export interface ReadyCaller extends Caller {
+  context?: string;
+}
+
+/** A connection of better-sqlite3, libsql or node:sqlite. */
+export interface SqliteConnection {
+  prepare(sql: string): unknown;
+  exec(sql: string): unknown;
+}
+/** A Pool of pg. */
+export interface PostgresqlPool {
+  connect(): Promise<unknown>;
+  query(sql: string): Promise<unknown>;
+}
+
+/** The options of a dashboard that has users and apps of its own. */
+export interface StorageOptions<Who extends Caller = Caller> extends CommonOptions {
   /** Where users and apps live. */
   storage: Storage<Who>;
+  database?: undefined;
+}
+
+/** The options of a dashboard that has none, and gives a database. */
+export interface DatabaseOptions extends CommonOptions {
+  /** Where Portico makes its tables, upgrades them, and keeps users, apps, sessions, groups, invites and keys. */
+  database: SqliteConnection | PostgresqlPool;
+  storage?: undefined;
+  /** What the names of the tables begin with: 1 to 20 of `a` to `z` and `_`. Default: `portico_`. */
+  prefix?: string;
+  /** How long a session lasts without being used. Default: 7 days. */
+  sessionIdleMilliseconds?: number;
+  /** How long a session lasts at most. Default: 30 days. */
+  sessionMostMilliseconds?: number;
+  /** Boards and search engines, if the dashboard has any. Without them there are none, and everyone sees all apps. */
+  surroundings?: {
+    [Name in keyof typeof surroundings]?: (
+      ...values: Parameters<(typeof surroundings)[Name]>
+    ) => ReturnType<(typeof surroundings)[Name]> | Promise<ReturnType<(typeof surroundings)[Name]>>;
+  };
+}
+
+export interface CommonOptions {
   /** Icons by name, for apps that are created without one. Without it no icon is found. */
   icons?: {
     /** See the contract's interface `icons`. */
@@ -76,7 +118,9 @@ export interface TrpcOptions<Request = any, Who extends Caller = Caller> {
   authenticate(request: Request): Who | null | undefined | Promise<Who | null | undefined>;
   /** The origins of other sites whose pages may change something. Your own pages always may. */
   origins?: string[];
-  /** Where people reach the dashboard, if a proxy changes `Host`. */
+  /** The address of a client, where a proxy is in front: to limit guesses at passwords. */
+  address?(request: Request): string | undefined | Promise<string | undefined>;
+  /** Where people reach the dashboard, if a proxy changes `Host`. With `https:` cookies are sent over TLS only. */
   publicUrl?: string;
   /** In bytes. Default: 16 MiB. */
   maxBodySize?: number;
@@ -107,8 +151,10 @@ export interface SignedIn {
 /** The users and apps of a dashboard. */
 export class Portico<Who extends Caller = Caller> {
   private constructor();
-  /** Opens it. Asks storage once whether it has users. */
-  static open<Who extends Caller = Caller>(options: Options<Who>): Promise<Portico<Who>>;
+  /** Opens it over a database, and makes or upgrades the tables. */
+  static open(options: DatabaseOptions): Promise<ReadyPortico>;
+  /** Opens it over a storage of the dashboard's own. Asks it once whether it has users. */
+  static open<Who extends Caller = Caller>(options: StorageOptions<Who>): Promise<Portico<Who>>;
 
   /** Accounts, profiles, preferences and passwords. */
   readonly users: Functions<typeof users, Who>;
@@ -134,6 +180,16 @@ export class Portico<Who extends Caller = Caller> {
 
   /** Ends the threads. Calls after this are refused. */
   close(): Promise<void>;
+}
+
+/** The users and apps of a dashboard, over its database. */
+export interface ReadyPortico extends Omit<Portico<ReadyCaller>, "router" | "trpc"> {
+  /** Sessions, API keys, groups and invites. These functions check no permission. */
+  readonly people: People<typeof people, ReadyCaller>;
+  /** The procedures as a tRPC router, with `session.signIn`, `session.signOut` and `session.get`. */
+  readonly router: ReadyRouter;
+  /** Serves the procedures over HTTP. Callers are known by the cookie or by an API key, unless `authenticate` says so. */
+  trpc(options?: Partial<TrpcOptions<any, ReadyCaller>>): Handler;
 }
 
 /** A call was refused, or it failed. Nothing was changed. */

@@ -5,11 +5,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { PorticoError, refused } from "./errors.js";
-import { after } from "./running.js";
+import { after, isPromise } from "./running.js";
 
 const GENERATED = new URL("../generated/", import.meta.url);
 /** Of one call, in bytes. */
 const LONGEST_RANDOM = 65_536;
+const COUNTER = "portico:counter";
 /** How often a call may begin a function or a loop, or copy 64 bytes: at most about 1 s of processor time. */
 export const FEW_STEPS = 400_000_000;
 /** The same where it delays no other: at most about 5 s. */
@@ -67,21 +68,56 @@ export class Instance {
   /** @type {WebAssembly.Global[]} */
   #counters = [];
   #steps;
+  /** @type {WebAssembly.Instance[]} */
+  #cores;
 
   /**
    * @param {Awaited<ReturnType<typeof load>>} loaded
-   * @param {object} own what the dashboard implements (plugs.js)
+   * @param {{ imports: (instance: Instance) => object }} own what the dashboard implements (plugs.js)
    * @param {number} steps of a call
    */
   constructor({ make }, own, steps) {
     this.#steps = steps;
     /** @type {WebAssembly.Instance[]} */
     const cores = [];
-    this.#exports = make({ ...this.#imports(), .../** @type {any} */ (own)(this) }, cores);
+    this.#exports = make({ ...this.#imports(), ...own.imports(this) }, cores);
     for (const { exports } of cores) {
+      const counter = exports[COUNTER];
+      if (counter) this.#counters.push(/** @type {WebAssembly.Global} */ (counter));
+    }
+    this.#cores = cores;
+  }
+
+  /**
+   * An instance that is ready for calls, now or later. The ready storage prepares its statements at the first call: that
+   * one is made before, for no caller, so its result is there in every call.
+   * @param {Awaited<ReturnType<typeof load>>} loaded
+   * @param {{ imports: (instance: Instance) => object, first?: { running: any, invocation: Invocation } }} own
+   * @param {number} steps
+   * @returns {Instance | Promise<Instance>}
+   */
+  static make(loaded, own, steps) {
+    const instance = new Instance(loaded, own, steps);
+    const ready = () => {
+      instance.#note();
+      return instance;
+    };
+    if (!own.first) return ready();
+    const { running, invocation } = own.first;
+    try {
+      const result = instance.run(running, { context: "" }, invocation);
+      return isPromise(result) ? result.then(ready, ready) : ready();
+    } catch {
+      return ready();
+    }
+  }
+
+  /** Notes what is put back after each call. */
+  #note() {
+    this.isClean = true;
+    for (const { exports } of this.#cores) {
       for (const [name, value] of Object.entries(exports)) {
-        if (name === "portico:counter") this.#counters.push(/** @type {WebAssembly.Global} */ (value));
-        else if (name.startsWith("portico:global:")) {
+        if (name.startsWith("portico:global:")) {
           const global = /** @type {WebAssembly.Global} */ (value);
           this.#globals.push({ global, fresh: global.value });
         } else if (name.startsWith("portico:memory:")) {
@@ -111,7 +147,7 @@ export class Instance {
     } catch (error) {
       return failed(error);
     }
-    return typeof result?.then === "function" ? result.then(done, failed) : done(result);
+    return isPromise(result) ? result.then(done, failed) : done(result);
   }
 
   /** @param {any} running @param {any} error @param {any} result */

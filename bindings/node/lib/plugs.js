@@ -41,8 +41,11 @@ function transactionsOf(names) {
   return Transaction;
 }
 
-/** The contract's storage. @param {Instance} instance */
-export function storageImports(instance) {
+/** The contract's storage. */
+export const storagePlug = { imports: storageImports };
+
+/** @param {Instance} instance */
+function storageImports(instance) {
   const Transaction = transactionsOf(Object.keys(RESULTS));
   const begin = (/** @type {string} */ access) => {
     const { running } = instance;
@@ -51,8 +54,19 @@ export function storageImports(instance) {
   return { "portico:dashboard/storage": { Transaction, begin } };
 }
 
+/** A call that finds nothing. */
+const FIRST = { on: "apps", name: "byId", values: [""] };
+/** What it finds it in. */
+const nowhere = { held: 0, lookUp: () => [], surrounding: () => ({ tag: "all" }), log: () => {}, drop: () => {} };
+
 /** A database for the ready storage. @param {object} configuration */
-export const databaseImports = (configuration) => (/** @type {Instance} */ instance) => {
+export const databasePlug = (configuration) => ({
+  imports: databaseImports(configuration),
+  first: { running: nowhere, invocation: FIRST },
+});
+
+/** @param {object} configuration */
+const databaseImports = (configuration) => (/** @type {Instance} */ instance) => {
   const Transaction = transactionsOf(Object.keys(STATEMENTS));
   const begin = (/** @type {string} */ access, /** @type {string[]} */ opening) => {
     const { running } = instance;

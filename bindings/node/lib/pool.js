@@ -2,11 +2,11 @@
 
 import { PorticoError } from "./errors.js";
 
-/** @template {{ isClean: boolean }} T */
+/** @template {{ isClean: boolean }} T what it makes may be there later only */
 export class Pool {
   /** @type {T[]} */
   #idle = [];
-  /** @type {((item: T) => void)[]} */
+  /** @type {((item: T | Promise<T>) => void)[]} */
   #waiting = [];
   #busy = 0;
   #make;
@@ -14,7 +14,7 @@ export class Pool {
   #mostWaiting;
 
   /**
-   * @param {() => T} make
+   * @param {() => T | Promise<T>} make
    * @param {{ most: number, waiting: number }} limits how many there are, and how many calls may wait for one
    */
   constructor(make, { most, waiting }) {
@@ -23,7 +23,7 @@ export class Pool {
     this.#mostWaiting = waiting;
   }
 
-  /** One that is free now. The thread cannot wait for another. */
+  /** One that is free now. The thread cannot wait for another. @returns {T | Promise<T>} */
   takeNow() {
     this.#busy++;
     for (let item = this.#idle.pop(); item; item = this.#idle.pop()) if (item.isClean) return item;

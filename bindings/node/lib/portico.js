@@ -8,7 +8,7 @@ import { databaseOf } from "./databases.js";
 import { handler } from "./http.js";
 import { FEW_STEPS, Instance, load } from "./instance.js";
 import { PorticoError } from "./errors.js";
-import { databaseImports, STATEMENTS, storageImports } from "./plugs.js";
+import { databasePlug, STATEMENTS, storagePlug } from "./plugs.js";
 import { Pool } from "./pool.js";
 import { invocationOf, camel, plain, procedures } from "./procedures.js";
 import { RESULTS } from "./records.js";
@@ -91,7 +91,7 @@ export class Portico {
     this.#surroundings = surroundings;
     this.#limits = limits;
     this.#isReady = component.file === "ready";
-    this.#instances = loaded && new Pool(() => new Instance(loaded, component.own, FEW_STEPS), { most: instances, waiting });
+    this.#instances = loaded && new Pool(() => Instance.make(loaded, component.own, FEW_STEPS), { most: instances, waiting });
     const { file, configuration } = component;
     this.#threads = new Pool(() => new Thread({ file, configuration }), { most: threads, waiting });
     this.#described = new Map(described.map((procedure) => [procedure.name, procedure]));
@@ -153,7 +153,7 @@ export class Portico {
     if (storage) {
       const plug = { name: "storage", begin: (/** @type {string} */ access, /** @type {any} */ caller) => storage.begin(access, caller), results: RESULTS };
       const isAsync = await isAsynchronous({ ...common, plug, isAsynchronous: true });
-      return Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "rules", own: storageImports });
+      return Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "rules", own: storagePlug });
     }
     const { dialect, isAsynchronous: isAsync, begin, lookUp } = databaseOf(database);
     const configuration = {
@@ -168,7 +168,7 @@ export class Portico {
       lookUp,
       results: STATEMENTS,
     };
-    const own = databaseImports(configuration);
+    const own = databasePlug(configuration);
     const portico = await Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "ready", configuration, own });
     await portico.people.migrate();
     return portico;
@@ -225,7 +225,8 @@ export class Portico {
   async #here(pool, caller, invocation, who) {
     const { isAsynchronous } = this.#surroundings;
     const { callMilliseconds } = this.#limits;
-    const instance = isAsynchronous ? await pool.take() : pool.takeNow();
+    const taken = isAsynchronous ? pool.take() : pool.takeNow();
+    const instance = isPromise(taken) ? await taken : /** @type {Instance} */ (taken);
     try {
       const running = new Running(this.#surroundings, caller, {
         waits: isAsynchronous,

@@ -50,6 +50,20 @@ export type Functions<Interface, Who> = {
     : never;
 };
 
+/** What `people` takes: as `Input`, and times as dates. */
+type Times<T> = T extends bigint ? number | Date : T extends undefined ? null | undefined : T;
+/** What `people` returns, with the caller in place of the contract's. */
+type Known<T, Who> = { [Key in keyof T]: Key extends "caller" ? Who : T[Key] };
+
+/** The functions of `portico:sql/people`. */
+export type People<Interface, Who> = {
+  [Name in keyof Interface]: Interface[Name] extends (...values: infer Values) => infer Result
+    ? (
+        ...values: Name extends "renewWithPassword" ? [caller: Who] : { [Index in keyof Values]: Times<Values[Index]> }
+      ) => Promise<Name extends "callerOf" ? Who | null : Output<Result> extends object | null ? Known<Output<Result>, Who> : Output<Result>>
+    : never;
+};
+
 /** What storage returns: none may be null, and a number of 64 bits a number or a Date. */
 export type Stored<T> = [T] extends [void]
   ? void | unknown

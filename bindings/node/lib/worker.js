@@ -3,13 +3,13 @@
 import { receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PorticoError, StorageError } from "./errors.js";
 import { Instance, load, MANY_STEPS } from "./instance.js";
-import { databaseImports, storageImports } from "./plugs.js";
+import { databasePlug, storagePlug } from "./plugs.js";
 
 const { signal, port, file, configuration } = workerData;
 const ANSWERED = 0;
 const ASKED = 1;
 const loaded = await load(file, "sync");
-const own = configuration ? databaseImports(configuration) : storageImports;
+const own = configuration ? databasePlug(configuration) : storagePlug;
 /** @type {Instance | undefined} */
 let instance;
 
@@ -80,7 +80,7 @@ class Remote {
 }
 
 port.on("message", (/** @type {any} */ { caller, invocation }) => {
-  if (!instance?.isClean) instance = new Instance(loaded, own, MANY_STEPS);
+  if (!instance?.isClean) instance = /** @type {Instance} */ (Instance.make(loaded, own, MANY_STEPS));
   try {
     send({ result: instance.run(new Remote(), caller, invocation) });
   } catch (/** @type {any} */ error) {

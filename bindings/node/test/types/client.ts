@@ -1,6 +1,6 @@
 // What `tsc --strict` makes of the types that ship. The lines after @ts-expect-error must not compile.
 import { createTRPCClient, httpBatchLink, TRPCClientError } from "@trpc/client";
-import { Portico, PorticoError, StorageError, type AppRouter, type Caller, type Storage, type Transaction } from "@portico/dashboard";
+import { Portico, PorticoError, StorageError, type AppRouter, type Caller, type ReadyRouter, type SqliteConnection, type Storage, type Transaction } from "@portico/dashboard";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const holds = <T extends true>() => undefined as unknown as T;
@@ -73,6 +73,29 @@ export async function inProcess(storage: Storage<Who>) {
   portico.trpc({ authenticate: () => caller });
   // @ts-expect-error it has to say who calls
   portico.trpc({});
+}
+
+export async function overADatabase(database: SqliteConnection) {
+  const portico = await Portico.open({ database, prefix: "my_" });
+  const id = await portico.users.initUser({}, { username: "ada", password: "correct horse" });
+  const caller = await portico.people.callerOf(id);
+  if (!caller) return;
+  await portico.apps.all(caller);
+  const session = await portico.people.beginSession(id, 0);
+  holds<Equal<typeof session.endsAt, Date>>();
+  const authenticated = await portico.people.authenticate(session.token);
+  if (authenticated) await portico.apps.all(authenticated.caller);
+  await portico.people.createInvite(null, new Date());
+  // @ts-expect-error there is no such function
+  await portico.people.clear();
+  portico.trpc();
+  const client = createTRPCClient<ReadyRouter>({ links: [] });
+  const user = await client.session.signIn.mutate({ username: "ada", password: "correct horse" });
+  holds<Equal<typeof user.name, string>>();
+  const person = await client.session.get.query();
+  holds<Equal<NonNullable<typeof person>["permissions"], string[]>>();
+  // @ts-expect-error the router of a dashboard's own storage has no sessions
+  createTRPCClient<AppRouter>({ links: [] }).session;
 }
 
 export const synchronous: Pick<Transaction<"synchronous">, "getApp" | "hasUsers" | "getAccount"> = {
