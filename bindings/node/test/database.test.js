@@ -31,9 +31,9 @@ if (isNew) {
 if (process.env.PGHOST) {
   DATABASES.pg = async () => {
     const { default: pg } = await import("pg");
-    const database = new pg.Pool({ max: 8 });
+    const database = new pg.Pool({ max: 8, options: "-c search_path=portico_node_test" });
     database.on("error", () => {});
-    await database.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    await database.query("DROP SCHEMA IF EXISTS portico_node_test CASCADE; CREATE SCHEMA portico_node_test");
     return { database, end: () => database.end() };
   };
 }
