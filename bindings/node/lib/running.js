@@ -33,6 +33,7 @@ export class Running {
   #hasCommitted = false;
   #messages = 0;
   #logged = 0;
+  /** @type {Promise<void> | undefined} */
   #rollback;
   #collisions;
   #surroundings;

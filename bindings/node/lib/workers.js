@@ -9,6 +9,15 @@ import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_thread
 import { PorticoError, StorageError } from "./errors.js";
 import { isPromise } from "./running.js";
 
+/**
+ * @typedef {{
+ *   running: import("./running.js").Running,
+ *   resolve: (value: any) => void,
+ *   reject: (error: unknown) => void,
+ *   timer: NodeJS.Timeout,
+ * }} Job
+ */
+
 /** What a thread may ask of a call. @type {Record<string, (running: import("./running.js").Running, values: any[]) => any>} */
 const QUESTIONS = {
   begin: (running, [access, opening]) => running.begin(access, opening),
@@ -31,10 +40,7 @@ const ASKED = 1;
 /** A thread. It serves one call at a time. */
 export class Thread {
   isClean = true;
-  /**
-   * @type {{ running: import("./running.js").Running, resolve: (value: any) => void, reject: (error: unknown) => void,
-   *   timer: NodeJS.Timeout } | undefined}
-   */
+  /** @type {Job | undefined} */
   #job;
   #signal = new Int32Array(new SharedArrayBuffer(8));
   #port;
@@ -151,7 +157,7 @@ export class Thread {
     this.#done(({ reject, running }) => reject(running.fault ?? error));
   }
 
-  /** @param {(job: NonNullable<Thread["#job"]>) => void} settle */
+  /** @param {(job: Job) => void} settle */
   #done(settle) {
     const job = this.#job;
     if (!job) return;
@@ -160,7 +166,7 @@ export class Thread {
     this.#worker.unref();
     // What the call left open ends before the next call gets this thread.
     const rolledBack = job.running.drop();
-    if (isPromise(rolledBack)) rolledBack.then(() => settle(job));
+    if (rolledBack) void rolledBack.then(() => settle(job));
     else settle(job);
   }
 }
