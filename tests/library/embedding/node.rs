@@ -134,6 +134,21 @@ fn in_node_a_call_that_collided_waits_and_tries_again() {
 }
 
 #[test]
+#[ignore = "make test-all"]
+fn better_auth_says_who_calls() {
+    library();
+    let example = node::installed(Path::new("examples/node-better-auth"));
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new("node");
+    command.arg("main.js").env("ADMIN", "ada@example.org").current_dir(example);
+    let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
+    let mut judge = Command::new("node");
+    judge.args(["better_auth.mjs", dashboard.url()]);
+    node::succeed(judge.current_dir(node::client("embedding")));
+    dashboard.stop();
+}
+
+#[test]
 fn it_fits_the_types_that_are_made_of_the_contract() {
     node::succeed(Command::new("npm").args(["run", "check"]).current_dir(example()));
 }
