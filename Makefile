@@ -30,7 +30,7 @@ component: target ## build dist/portico.wasm
 	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
 
-# Like the component, but with std, which imports nothing on this target (component/sql).
+# With std, which imports nothing on this target (component/sql).
 storage-component: component ## build dist/portico-sql.wasm, the ready storage, and dist/portico-with-sql.wasm, with the rules in one file
 	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-ready-storage --target wasm32-unknown-unknown --profile component \
@@ -69,7 +69,7 @@ test: built-tests ## every test that needs no other programs but PostgreSQL, whe
 test-all: built-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
 	cargo nextest run --workspace --no-fail-fast --run-ignored all
 
-built-tests: storage-component hostile nextest # also runs the examples in comments
+built-tests: component storage-component hostile nextest # also runs the examples in comments
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 

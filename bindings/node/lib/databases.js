@@ -69,7 +69,6 @@ function refusalOfSqlite(error) {
 
 /** SQLite, on one connection. @param {any} connection @returns {Database} */
 function sqlite(connection) {
-  connection.exec("PRAGMA foreign_keys = ON");
   /** @type {Map<string, any>} */
   const statements = new Map();
   // node:sqlite has functions of other names.
