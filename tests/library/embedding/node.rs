@@ -26,7 +26,9 @@ fn library() -> PathBuf {
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
     let scripts = fs::read_dir(folder.join("build")).expect("its build");
     let sources = scripts.map(|script| script.expect("a script").path());
-    let sources = sources.chain([component(), repository().join("contract/procedures.json")]);
+    let ready = repository().join("dist/portico-with-sql.wasm");
+    assert!(ready.exists(), "build it first: make storage-component");
+    let sources = sources.chain([component(), ready, repository().join("contract/procedures.json")]);
     if built.is_none_or(|built| sources.map(changed).any(|source| Some(built) < source)) {
         node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
     }
@@ -56,7 +58,10 @@ pub fn with_the_hostile_component(folder: &Path) -> PathBuf {
     copy(&installed, &["package.json", "lib"], &package);
     symlink(installed.join("node_modules"), package.join("node_modules")).expect("a link");
     let mut build = Command::new("node");
-    build.arg("build/build.js").arg("--out").arg(package.join("generated"));
+    build
+        .arg("build/build.js")
+        .arg("--out")
+        .arg(package.join("generated"));
     node::succeed(build.arg(hostile_component()).current_dir(&installed));
 
     copy(&example, &PARTS, &dashboard);
@@ -140,7 +145,10 @@ fn better_auth_says_who_calls() {
     let example = node::installed(Path::new("examples/node-better-auth"));
     let data = tempfile::tempdir().expect("a temporary folder");
     let mut command = Command::new("node");
-    command.arg("main.js").env("ADMIN", "ada@example.org").current_dir(example);
+    command
+        .arg("main.js")
+        .env("ADMIN", "ada@example.org")
+        .current_dir(example);
     let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
     let mut judge = Command::new("node");
     judge.args(["better_auth.mjs", dashboard.url()]);
