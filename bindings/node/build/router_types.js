@@ -21,6 +21,8 @@ function typeOf(schema) {
   }).join(" | ");
 }
 
+const PROCEDURES = { query: "TRPCQueryProcedure", mutation: "TRPCMutationProcedure" };
+
 /** What some procedures return besides what the function of the contract does (contract/procedures.json, `about`). */
 const OUTPUTS = {
   "user.initUser": () => "{ id: string }",
@@ -49,7 +51,7 @@ export function routerTypes(procedures, described) {
     const [group, short] = name.split(".");
     (groups[group] ??= []).push(
       `    /** See \`${camel(member)}\` of \`${of}\`. */`,
-      `    ${short}: ${kind === "query" ? "TRPCQueryProcedure" : "TRPCMutationProcedure"}<{ input: ${types.input}; output: ${types.output}; meta: object }>;`,
+      `    ${short}: ${PROCEDURES[kind]}<{ input: ${types.input}; output: ${types.output}; meta: object }>;`,
     );
   }
   const record = Object.entries(groups).map(([group, lines]) => `  ${group}: {\n${lines.join("\n")}\n  };`);

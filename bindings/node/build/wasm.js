@@ -3,7 +3,11 @@
 
 /** What an instruction does that a host could not put back, or count. @type {Record<number, string>} */
 const REFUSED = { 0x12: "has tail calls", 0x13: "has tail calls", 0x26: "writes a table" };
-const REFUSED_BULK = { 9: "drops data", 12: "writes a table", 13: "drops elements", 14: "writes a table", 15: "writes a table", 17: "writes a table" };
+/** The same of the instructions that begin with fc. @type {Record<number, string>} */
+const REFUSED_BULK = {
+  ...{ 9: "drops data", 12: "writes a table", 13: "drops elements" },
+  ...{ 14: "writes a table", 15: "writes a table", 17: "writes a table" },
+};
 
 /** Reads a module, or a part of it. */
 export class Reader {

@@ -151,7 +151,8 @@ export class Portico {
     const { operationMilliseconds } = limits;
     const common = { icons, log, random, operationMilliseconds, surroundings: { ...DEFAULTS.surroundings, ...given } };
     if (storage) {
-      const plug = { name: "storage", begin: (/** @type {string} */ access, /** @type {any} */ caller) => storage.begin(access, caller), results: RESULTS };
+      const begin = (/** @type {string} */ access, /** @type {any} */ caller) => storage.begin(access, caller);
+      const plug = { name: "storage", begin, results: RESULTS };
       const isAsync = await isAsynchronous({ ...common, plug, isAsynchronous: true });
       return Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "rules", own: storagePlug });
     }

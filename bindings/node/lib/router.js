@@ -116,7 +116,8 @@ export function routerOf({ described, run, hasUsers, sessions, log }) {
         throw toTrpc(error, name);
       }
     };
-    const credentials = { type: "object", required: ["username", "password"], properties: { username: { type: "string" }, password: { type: "string" } } };
+    const text = { type: "string" };
+    const credentials = { type: "object", required: ["username", "password"], properties: { username: text, password: text } };
     const typed = t.procedure.input((/** @type {unknown} */ input) => checked(/** @type {any} */ ({ input: credentials }), input));
     routers.session = {
       signIn: typed.mutation(guarded("session.signIn", signIn)),
