@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -112,13 +112,17 @@ record-contract: component ## record the contract and the component of this vers
 contract-package: ## write the contract as one file for other tools, dist/portico-dashboard.wasm
 	cargo run --quiet --package portico-contract -- package
 
+npm: storage-component ## build dist/portico-dashboard-VERSION.tgz, the library for Node
+	cd bindings/node && npm ci --silent && npm run --silent build && npm pack --silent --pack-destination ../../dist
+
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
 ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard
 bench-embed: build wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
 	cargo build --release --package rust-dashboard
-	cd examples/node-dashboard && npm ci --silent && npm run --silent build
+	cd bindings/node && npm ci --silent && npm run --silent build
+	cd examples/node-dashboard && npm ci --silent
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
 
 wrk: # installs the load generator

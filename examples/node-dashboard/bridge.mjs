@@ -1,10 +1,10 @@
-// What the storage kit's bridges to ./src/portico/storage.js and ./postgresql/storage.js share: it reads requests
+// What the storage kit's bridges to ./src/storage.js and ./postgresql/storage.js share: it reads requests
 // in JSON lines from standard input and answers on standard output. storage-kit/README.md in the repository
 // describes the protocol.
 
 import { createInterface } from "node:readline";
-import { colorScheme } from "./src/portico/records.js";
-import { StorageError } from "./src/portico/refusals.js";
+import { StorageError } from "@portico/dashboard";
+import { colorScheme } from "./src/records.js";
 
 /**
  * What runs the bridge's own statements, which have `?` for values. Synchronous or not.
@@ -21,7 +21,7 @@ import { StorageError } from "./src/portico/refusals.js";
  *   open: (access: any, session: string | undefined) => any,
  *   commit: (transaction: any) => any,
  *   rollback: (transaction: any) => any,
- *   beginSession: (account: string, token: string, version: bigint) => any,
+ *   beginSession: (account: string, token: string, version: number) => any,
  * }} Implementation what opens and ends a transaction of the contract, and begins a session
  */
 
@@ -77,7 +77,7 @@ const variant = ({ tag, val = null }) => ({ [tag]: typeof val?.tag === "string" 
 export async function serve({ name, db, hash, open, commit, rollback, beginSession }) {
   /** @type {Map<string, any>} */
   const transactions = new Map();
-  /** The version of the user's password when a sign-in began. @type {Map<string, bigint>} */
+  /** The version of the user's password when a sign-in began. @type {Map<string, number>} */
   const signIns = new Map();
 
   /**
@@ -208,9 +208,9 @@ export async function serve({ name, db, hash, open, commit, rollback, beginSessi
 
     "begin-sign-in": async ({ id, user }) => {
       const row = await db.first("SELECT secret_version FROM accounts WHERE uid = ?", user);
-      signIns.set(id, BigInt(row?.secret_version ?? 0));
+      signIns.set(id, Number(row?.secret_version ?? 0));
     },
-    "end-sign-in": ({ id, user }) => beginSession(user, id, signIns.get(id) ?? 0n),
+    "end-sign-in": ({ id, user }) => beginSession(user, id, signIns.get(id) ?? 0),
 
     "get-color-scheme": async ({ user }) => {
       const row = await db.first("SELECT theme FROM accounts WHERE uid = ?", user);

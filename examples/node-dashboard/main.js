@@ -9,7 +9,7 @@ import { dashboard } from "./src/dashboard.js";
 
 const folder = process.env.DATA ?? "data";
 mkdirSync(folder, { recursive: true });
-const { app, close } = dashboard(join(folder, "dashboard.db"));
+const { app, close } = await dashboard(join(folder, "dashboard.db"));
 
 const server = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", (error) => {
   if (error) throw error;

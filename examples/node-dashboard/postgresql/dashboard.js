@@ -2,23 +2,16 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { createExpressMiddleware } from "@trpc/server/adapters/express";
-import { getHTTPStatusCodeFromError } from "@trpc/server/http";
+import { Portico, PorticoError } from "@portico/dashboard";
 import express from "express";
 import { z } from "zod";
-import { Hashing } from "../src/portico/hashing.js";
-import { invoke } from "../src/portico/invoke.js";
-import { routerOf, toTrpc } from "../src/portico/router.js";
-import * as surroundings from "../src/surroundings.js";
-import { Component } from "./component.js";
+import { icons } from "../src/surroundings.js";
 import { Database, hash } from "./database.js";
 import { Sessions } from "./sessions.js";
-import { VIEWABLE } from "./storage.js";
+import { Transaction, VIEWABLE } from "./storage.js";
 
 /** @import { Request, Response, NextFunction } from "express" */
 /** @import { Connection } from "./database.js" */
-
-const MEGABYTE = 1024 * 1024;
 
 /** An answer that reports an error. */
 class HttpError extends Error {
@@ -33,32 +26,21 @@ class HttpError extends Error {
 export async function dashboard() {
   const database = new Database();
   await database.createTables();
-  const hashing = new Hashing(new URL("worker.js", import.meta.url));
-  const component = new Component({ database, ...surroundings });
-  const sessions = new Sessions(database, hashing);
-  const router = routerOf({
-    described: await component.runFresh({}, ({ procedures }) => procedures.describe()),
-    run: (call, invocation, hashes) => (hashes ? hashing.run(call, invocation) : component.run(call, invoke(invocation))),
-    hasUsers: async () => (await database.first("SELECT 1 FROM accounts LIMIT 1")) !== undefined,
+  const sessions = new Sessions(database);
+  const portico = await Portico.open({
+    storage: { begin: async (access, /** @type {import("./sessions.js").Who} */ caller) => new Transaction(database, access, caller) },
+    icons,
   });
 
   const app = express();
   app.disable("x-powered-by");
-  app.use(
-    "/trpc",
-    createExpressMiddleware({
-      router,
-      createContext: ({ req }) => sessions.callOf(req),
-      maxBodySize: 16 * MEGABYTE,
-      maxBatchSize: 256,
-    }),
-  );
+  app.use("/trpc", portico.trpc({ authenticate: (/** @type {Request} */ request) => sessions.callerOf(request) }));
   app.use(express.static(fileURLToPath(new URL("../public", import.meta.url))));
   app.use(express.json());
 
   /** The user who calls. @param {Request} request */
   const signedIn = async (request) => {
-    const { user } = await sessions.callOf(request);
+    const { user } = await sessions.callerOf(request);
     if (!user) throw new HttpError(401, "Sign in first");
     return user;
   };
@@ -77,7 +59,7 @@ export async function dashboard() {
 
   app.post("/session", async (request, response) => {
     const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
-    const user = await sessions.signIn(response, username, password);
+    const user = await sessions.signIn(portico, response, username, password);
     if (!user) throw new HttpError(401, "The account was changed just now: sign in again");
     response.json({ user });
   });
@@ -92,7 +74,7 @@ export async function dashboard() {
   });
 
   app.get("/panels/:uid", async (request, response) => {
-    const { user } = await sessions.callOf(request);
+    const { user } = await sessions.callerOf(request);
     const visible = await database.first(VIEWABLE, user?.id ?? "", request.params.uid);
     if (!visible) throw new HttpError(404, "There is no such panel");
     const { title } = await database.first("SELECT title FROM panels WHERE number = $1", visible.number);
@@ -160,15 +142,15 @@ export async function dashboard() {
     if (response.headersSent) return next(error);
     if (error instanceof z.ZodError) return response.status(400).json({ message: z.prettifyError(error) });
     if (typeof error.status === "number") return response.status(error.status).json({ message: error.message });
-    // A refusal by the component, or an error in the dashboard.
-    const refused = toTrpc(error);
-    response.status(getHTTPStatusCodeFromError(refused)).json({ message: refused.message });
+    if (error instanceof PorticoError) return response.status(error.httpStatus).json({ message: error.message });
+    console.error(error);
+    response.status(500).json({ message: "Internal server error" });
   });
 
   return {
     app,
     close: async () => {
-      await hashing.close();
+      await portico.close();
       await database.close();
     },
   };

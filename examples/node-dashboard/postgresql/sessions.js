@@ -5,15 +5,17 @@ import { hash } from "./database.js";
 
 /**
  * @import { Request, Response } from "express"
- * @import { Call } from "../src/portico/contexts.js"
- * @import { Hashing } from "../src/portico/hashing.js"
+ * @import { Caller, Portico } from "@portico/dashboard"
  * @import { Database } from "./database.js"
+ *
+ * Who calls, and the login that they use.
+ * @typedef {Caller & { session?: string }} Who
  */
 
 const COOKIE = "dashboard";
 const MILLISECONDS = 30 * 86_400_000;
 
-/** @type {Call} */
+/** @type {Who} */
 const ANONYMOUS = {};
 
 /** @param {Request} request */
@@ -26,7 +28,7 @@ const token = (request) => request.headers.cookie?.match(`(?:^|; *)${COOKIE}=([\
  * @param {Database} database
  * @param {string} account its uid
  * @param {string} token
- * @param {bigint} version of the password that was checked
+ * @param {number} version of the password that was checked
  */
 export const begin = async (database, account, token, version) => {
   await database.run("DELETE FROM logins WHERE ends_at <= $1", Date.now());
@@ -38,16 +40,14 @@ export const begin = async (database, account, token, version) => {
 
 export class Sessions {
   #database;
-  #hashing;
 
-  /** @param {Database} database @param {Hashing} hashing */
-  constructor(database, hashing) {
+  /** @param {Database} database */
+  constructor(database) {
     this.#database = database;
-    this.#hashing = hashing;
   }
 
-  /** Who calls, with what they may do at this moment. @param {Request} request @returns {Promise<Call>} */
-  async callOf(request) {
+  /** Who calls, with what they may do at this moment. @param {Request} request @returns {Promise<Who>} */
+  async callerOf(request) {
     const presented = token(request);
     if (!presented) return ANONYMOUS;
     const sql = `
@@ -63,15 +63,15 @@ export class Sessions {
   }
 
   /**
-   * Checks name and password with the component and begins a session. Returns its user.
+   * Checks name and password and begins a session. Returns its user.
+   * @param {Portico<Who>} portico
    * @param {Response} response
    * @param {string} username
    * @param {string} password
    * @returns {Promise<{ id: string, name: string } | undefined>} undefined if the account has changed meanwhile
    */
-  async signIn(response, username, password) {
-    const values = [username, password];
-    const { id, name, passwordVersion } = await this.#hashing.run(ANONYMOUS, { on: "signIn", name: "password", values });
+  async signIn(portico, response, username, password) {
+    const { id, name, passwordVersion } = await portico.signIn.password(ANONYMOUS, username, password);
     const token = randomBytes(32).toString("base64url");
     if (!(await begin(this.#database, id, token, passwordVersion))) return undefined;
     // Behind TLS add `secure`.

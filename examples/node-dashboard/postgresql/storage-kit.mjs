@@ -24,8 +24,8 @@ await serve({
     run: (sql, ...values) => database.run(numbered(sql), ...values),
   },
   hash,
-  open: (access, session) => new Transaction(database, access, session),
-  commit: Transaction.commit,
+  open: (access, session) => new Transaction(database, access, { session }),
+  commit: (transaction) => transaction.commit(),
   rollback: (transaction) => transaction.rollback(),
   beginSession: (account, token, version) => begin(database, account, token, version),
 });

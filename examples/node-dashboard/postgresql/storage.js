@@ -1,5 +1,5 @@
 // The contract's interface `storage` over the dashboard's own tables in PostgreSQL. wit/storage.wit says what
-// each function must do. The functions are asynchronous: jco suspends the call of the component meanwhile.
+// each function must do. The functions are asynchronous: the call is suspended meanwhile.
 //
 // A transaction begins at its first function. A lookup is one statement and has no transaction. PostgreSQL
 // itself refuses every statement after one that failed.
@@ -7,19 +7,19 @@
 // Everyone sees all apps here, so no function looks at the viewer.
 
 import { randomUUID, timingSafeEqual } from "node:crypto";
+import { StorageError } from "@portico/dashboard";
 import pg from "pg";
-import * as records from "../src/portico/records.js";
-import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile, tooLarge } from "../src/portico/records.js";
-import { broken, isRetry, StorageError, unavailable } from "../src/portico/refusals.js";
+import * as records from "../src/records.js";
+import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile } from "../src/records.js";
 import { hash } from "./database.js";
 
 /**
+ * @import { contract, types } from "@portico/dashboard"
  * @import { Connection, Database, OpenTransaction, Value } from "./database.js"
- * @import * as contract from "../generated/interfaces/portico-dashboard-storage.js"
- * @import { ColorScheme, HomeBoards, SearchPreferences } from "../generated/interfaces/portico-dashboard-types.js"
+ * @import { Who } from "./sessions.js"
  */
 
-/** Which rule a constraint or a unique index holds. @type {Record<string, Parameters<typeof broken>[0]>} */
+/** Which rule a constraint or a unique index holds. @type {Record<string, Parameters<typeof StorageError.constraint>[0]>} */
 const RULES = {
   accounts_realm_login_key_key: "user-name",
   accounts_uid_key: "id",
@@ -37,21 +37,21 @@ function refusal(error) {
   if (error instanceof StorageError) return error;
   if (!(error instanceof pg.DatabaseError)) {
     const isConnection = error.syscall || /^(Connection terminated|timeout expired|timeout exceeded)/.test(error.message);
-    return isConnection ? unavailable(String(error)) : error;
+    return isConnection ? StorageError.unavailable(String(error)) : error;
   }
   const { code, constraint = "", message } = error;
   switch (code) {
     case "23505": // unique_violation
-      return constraint in RULES ? broken(RULES[constraint]) : unavailable(message);
+      return constraint in RULES ? StorageError.constraint(RULES[constraint]) : StorageError.unavailable(message);
     case "23503": // foreign_key_violation
-      return broken("reference");
+      return StorageError.constraint("reference");
     case "54000": // program_limit_exceeded: the id is longer than a row of an index
-      return broken("id");
+      return StorageError.constraint("id");
     case "40001": // serialization_failure
     case "40P01": // deadlock_detected
-      return new StorageError({ tag: "retry" });
+      return StorageError.retry();
   }
-  return unavailable(`${code} ${message}`);
+  return StorageError.unavailable(`${code} ${message}`);
 }
 
 const USER = `
@@ -97,7 +97,7 @@ const TILE_TEXTS = ["uid", "title", "note", "icon", "link", "probe"];
  * @param {(row: any) => T} record
  */
 function within(rows, record) {
-  if (rows.length === 1 && rows[0].uid === null) throw tooLarge();
+  if (rows.length === 1 && rows[0].uid === null) throw StorageError.tooLarge();
   return rows.map(record);
 }
 
@@ -117,16 +117,14 @@ export const VIEWABLE = `
     )
   )`;
 
-/** A transaction of the component. */
+/** A transaction of Portico. */
 export class Transaction {
-  /** Whether an operation ended in `retry`. The next transaction of the call then waits. */
-  collided = false;
   /** Whether an operation failed. Everything after it is refused, the commit too. */
   #failed = false;
   #open = true;
   #database;
   #access;
-  #login;
+  #caller;
   /** The transaction of the database. @type {Promise<OpenTransaction> | undefined} */
   #begun;
   /** @type {Promise<void> | undefined} */
@@ -135,36 +133,24 @@ export class Transaction {
   /**
    * @param {Database} database
    * @param {contract.Access} access
-   * @param {string | undefined} login the uid of the login that the call came in on
+   * @param {Who} caller
    */
-  constructor(database, access, login) {
+  constructor(database, access, caller) {
     this.#database = database;
     this.#access = access;
-    this.#login = login;
+    this.#caller = caller;
   }
 
-  get isOpen() {
-    return this.#open;
-  }
-
-  /** @param {unknown} error */
-  #refusal(error) {
-    const refused = refusal(error);
-    this.collided ||= isRetry(refused);
-    return refused;
-  }
-
-  /** @param {Transaction} transaction */
-  static async commit(transaction) {
-    if (transaction.#failed) {
-      await transaction.rollback();
-      throw unavailable("a call in this transaction failed before");
+  async commit() {
+    if (this.#failed) {
+      await this.rollback();
+      throw StorageError.unavailable("a call in this transaction failed before");
     }
-    transaction.#open = false;
+    this.#open = false;
     try {
-      await (await transaction.#begun)?.commit();
+      await (await this.#begun)?.commit();
     } catch (error) {
-      throw transaction.#refusal(error);
+      throw refusal(error);
     }
   }
 
@@ -178,26 +164,21 @@ export class Transaction {
     return this.#rolledBack;
   }
 
-  /** The component drops the transaction. This cannot wait: component.js awaits `rollback` after the call. */
-  [Symbol.dispose]() {
-    void this.rollback();
-  }
-
   /**
    * @template T
    * @param {(db: Connection) => Promise<T>} work
    * @returns {Promise<T>}
    */
   async #read(work) {
-    if (!this.#open) throw unavailable("this transaction is over");
-    if (this.#failed) throw unavailable("a call in this transaction failed before");
+    if (!this.#open) throw StorageError.unavailable("this transaction is over");
+    if (this.#failed) throw StorageError.unavailable("a call in this transaction failed before");
     try {
       if (this.#access === "lookup") return await work(this.#database);
       this.#begun ??= this.#access === "write" ? this.#database.beginWrite() : this.#database.beginRead();
       return await work(await this.#begun);
     } catch (error) {
       this.#failed = true;
-      throw this.#refusal(error);
+      throw refusal(error);
     }
   }
 
@@ -206,7 +187,7 @@ export class Transaction {
    * @param {(db: Connection) => Promise<T>} work
    */
   async #write(work) {
-    if (this.#access !== "write") throw unavailable("a write in a read transaction");
+    if (this.#access !== "write") throw StorageError.unavailable("a write in a read transaction");
     return this.#read(work);
   }
 
@@ -305,7 +286,7 @@ export class Transaction {
     return this.#set(id, "avatar = $2", orNull(image));
   }
 
-  /** @param {string} id @param {HomeBoards} boards */
+  /** @param {string} id @param {types.HomeBoards} boards */
   setHomeBoards(id, { homeBoardId, mobileHomeBoardId }) {
     return this.#write(async (db) => {
       const sql = "UPDATE accounts SET start_panel = $2, start_panel_small = $3 WHERE uid = $1";
@@ -314,7 +295,7 @@ export class Transaction {
     });
   }
 
-  /** @param {string} id @param {SearchPreferences} preferences */
+  /** @param {string} id @param {types.SearchPreferences} preferences */
   setSearchPreferences(id, { defaultSearchEngineId, openInNewTab }) {
     return this.#write(async (db) => {
       const sql = "UPDATE accounts SET engine = $2, searches_in_new_tab = $3 WHERE uid = $1";
@@ -322,7 +303,7 @@ export class Transaction {
     });
   }
 
-  /** @param {string} id @param {ColorScheme} colorScheme */
+  /** @param {string} id @param {types.ColorScheme} colorScheme */
   setColorScheme(id, colorScheme) {
     return this.#set(id, "theme = $2", THEMES[colorScheme]);
   }
@@ -357,7 +338,7 @@ export class Transaction {
         const others = `
           DELETE FROM logins USING accounts
           WHERE account = number AND accounts.uid = $1 AND logins.uid IS DISTINCT FROM $2`;
-        await db.run(others, id, orNull(this.#login));
+        await db.run(others, id, orNull(this.#caller.session));
       }
       return replaced;
     });
@@ -504,6 +485,6 @@ function findAccount(db, key) {
 async function numberOf(db, table, uid) {
   if (uid === undefined) return null;
   const row = await db.first(`SELECT number FROM ${table} WHERE uid = $1`, uid);
-  if (!row) throw broken("reference");
+  if (!row) throw StorageError.constraint("reference");
   return row.number;
 }

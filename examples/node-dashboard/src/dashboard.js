@@ -2,22 +2,15 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { createExpressMiddleware } from "@trpc/server/adapters/express";
-import { getHTTPStatusCodeFromError } from "@trpc/server/http";
+import { Portico, PorticoError } from "@portico/dashboard";
 import express from "express";
 import { z } from "zod";
 import { createTables, Database, hash } from "./database.js";
-import { Component } from "./portico/component.js";
-import { Hashing } from "./portico/hashing.js";
-import { invoke } from "./portico/invoke.js";
-import { routerOf, toTrpc } from "./portico/router.js";
-import { VIEWABLE } from "./portico/storage.js";
 import { Sessions } from "./sessions.js";
-import * as surroundings from "./surroundings.js";
+import { Transaction, VIEWABLE } from "./storage.js";
+import { icons } from "./surroundings.js";
 
 /** @import { Request, Response, NextFunction } from "express" */
-
-const MEGABYTE = 1024 * 1024;
 
 /** An answer that reports an error. */
 class HttpError extends Error {
@@ -32,38 +25,25 @@ class HttpError extends Error {
 }
 
 /** @param {string} file the database; created if missing */
-export function dashboard(file) {
+export async function dashboard(file) {
   createTables(file);
   const database = new Database(file);
-  const hashing = new Hashing(new URL("portico/worker.js", import.meta.url), { file });
-  const component = new Component({ database, ...surroundings });
-  const sessions = new Sessions(database, hashing);
-  const db = database.writer;
-
-  const hasUsers = () => db.first("SELECT 1 FROM accounts LIMIT 1") !== undefined;
-  const router = routerOf({
-    described: component.runFresh({}, ({ procedures }) => procedures.describe()),
-    run: (call, invocation, hashes) => (hashes ? hashing.run(call, invocation) : component.run(call, invoke(invocation))),
-    hasUsers,
+  const sessions = new Sessions(database);
+  const portico = await Portico.open({
+    storage: { begin: (access, /** @type {import("./sessions.js").Who} */ caller) => new Transaction(database, access, caller) },
+    icons,
   });
+  const db = database.writer;
 
   const app = express();
   app.disable("x-powered-by");
-  app.use(
-    "/trpc",
-    createExpressMiddleware({
-      router,
-      createContext: ({ req }) => sessions.callOf(req),
-      maxBodySize: 16 * MEGABYTE,
-      maxBatchSize: 256,
-    }),
-  );
+  app.use("/trpc", portico.trpc({ authenticate: (/** @type {Request} */ request) => sessions.callerOf(request) }));
   app.use(express.static(fileURLToPath(new URL("../public", import.meta.url))));
   app.use(express.json());
 
   /** The user who calls. @param {Request} request */
   const signedIn = (request) => {
-    const { user } = sessions.callOf(request);
+    const { user } = sessions.callerOf(request);
     if (!user) throw new HttpError(401, "Sign in first");
     return user;
   };
@@ -82,7 +62,7 @@ export function dashboard(file) {
 
   app.post("/session", async (request, response) => {
     const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
-    const user = await sessions.signIn(response, username, password);
+    const user = await sessions.signIn(portico, response, username, password);
     if (!user) throw new HttpError(401, "The account was changed just now: sign in again");
     response.json({ user });
   });
@@ -99,7 +79,7 @@ export function dashboard(file) {
   // Panels, teams and so on: what this dashboard had before. No more of it than an example needs.
 
   app.get("/panels/:uid", (request, response) => {
-    const visible = db.first(VIEWABLE, sessions.callOf(request).user?.id ?? "", request.params.uid);
+    const visible = db.first(VIEWABLE, sessions.callerOf(request).user?.id ?? "", request.params.uid);
     if (!visible) throw new HttpError(404, "There is no such panel");
     const { title } = db.first("SELECT title FROM panels WHERE number = ?", visible.number);
     const sql = `
@@ -165,10 +145,10 @@ export function dashboard(file) {
     if (response.headersSent) return next(error);
     if (error instanceof z.ZodError) return response.status(400).json({ message: z.prettifyError(error) });
     if (typeof error.status === "number") return response.status(error.status).json({ message: error.message });
-    // A refusal by the component, or an error in the dashboard.
-    const refused = toTrpc(error);
-    response.status(getHTTPStatusCodeFromError(refused)).json({ message: refused.message });
+    if (error instanceof PorticoError) return response.status(error.httpStatus).json({ message: error.message });
+    console.error(error);
+    response.status(500).json({ message: "Internal server error" });
   });
 
-  return { app, close: () => hashing.close() };
+  return { app, close: () => portico.close() };
 }

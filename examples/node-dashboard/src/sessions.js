@@ -6,15 +6,17 @@ import { hash } from "./database.js";
 /**
  * @import { Request, Response } from "express"
  * @import { Database } from "./database.js"
- * @import { Call } from "./portico/contexts.js"
- * @import { Hashing } from "./portico/hashing.js"
+ * @import { Caller, Portico } from "@portico/dashboard"
+ *
+ * Who calls, and the login that they use.
+ * @typedef {Caller & { session?: string }} Who
  */
 
 const COOKIE = "dashboard";
 const DAYS = 30;
 const MILLISECONDS = DAYS * 86_400_000;
 
-/** @type {Call} */
+/** @type {Who} */
 const ANONYMOUS = {};
 
 /** @param {Request} request */
@@ -25,7 +27,7 @@ const token = (request) => request.headers.cookie?.match(`(?:^|; *)${COOKIE}=([\
  * @param {Database} database
  * @param {string} account its uid
  * @param {string} token
- * @param {bigint} version of the password that was checked
+ * @param {number} version of the password that was checked
  */
 export const begin = (database, account, token, version) =>
   database.write((db) => {
@@ -33,24 +35,19 @@ export const begin = (database, account, token, version) =>
     const sql = `
       INSERT INTO logins (uid, token_hash, account, ends_at)
       SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND blocked = 0 AND secret_version = ?`;
-    return db.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, account, Number(version)) > 0;
+    return db.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, account, version) > 0;
   });
 
 export class Sessions {
   #database;
-  #hashing;
 
-  /**
-   * @param {Database} database
-   * @param {Hashing} hashing
-   */
-  constructor(database, hashing) {
+  /** @param {Database} database */
+  constructor(database) {
     this.#database = database;
-    this.#hashing = hashing;
   }
 
-  /** Who calls, with what they may do at this moment. @param {Request} request @returns {Call} */
-  callOf(request) {
+  /** Who calls, with what they may do at this moment. @param {Request} request @returns {Who} */
+  callerOf(request) {
     const presented = token(request);
     if (!presented) return ANONYMOUS;
     const sql = `
@@ -66,15 +63,15 @@ export class Sessions {
   }
 
   /**
-   * Checks name and password with the component and begins a session. Returns its user.
+   * Checks name and password and begins a session. Returns its user.
+   * @param {Portico<Who>} portico
    * @param {Response} response
    * @param {string} username
    * @param {string} password
    * @returns {Promise<{ id: string, name: string } | undefined>} undefined if the account has changed meanwhile
    */
-  async signIn(response, username, password) {
-    const values = [username, password];
-    const { id, name, passwordVersion } = await this.#hashing.run(ANONYMOUS, { on: "signIn", name: "password", values });
+  async signIn(portico, response, username, password) {
+    const { id, name, passwordVersion } = await portico.signIn.password(ANONYMOUS, username, password);
     const token = randomBytes(32).toString("base64url");
     if (!begin(this.#database, id, token, passwordVersion)) return undefined;
     // Behind TLS add `secure`.

@@ -1,6 +1,4 @@
-// The other imports of the component: icons by name, and a log.
-
-/** @import { Level } from "../generated/interfaces/portico-dashboard-log.js" */
+// Icons by name, for apps that are created without one.
 
 /** The files in public/icons, by common names of services. */
 const ICONS = new Map([
@@ -14,9 +12,3 @@ export const icons = {
   find: (names) => names.map((name) => ICONS.get(name.trim().toLowerCase())),
   defaultIcon: () => "/icons/default.svg",
 };
-
-/**
- * @param {Level} level
- * @param {string} message
- */
-export const log = (level, message) => console.error(`[portico] ${level}: ${JSON.stringify(message)}`);

@@ -3,6 +3,8 @@
 import { fileURLToPath } from "node:url";
 
 export const path = "/trpc";
+/** An instance serves many callers, and nothing is left in it. */
+export const keepsInstances = false;
 
 /** Installed and built before. */
 export const start = (data) => ({

@@ -8,36 +8,32 @@ import assert from "node:assert/strict";
 const example = new URL("../../../examples/node-dashboard/", import.meta.url);
 const load = (file) => import(new URL(file, example).href);
 const { Database } = await load("postgresql/database.js");
-const { Component } = await load("postgresql/component.js");
+const { Portico } = await load("node_modules/@portico/dashboard/lib/index.js");
 const { begin } = await load("postgresql/sessions.js");
 const { Transaction } = await load("postgresql/storage.js");
 
 const database = new Database();
 await database.createTables();
 const messages = [];
-const icons = { find: (names) => names.map(() => undefined), defaultIcon: () => "/icon.svg" };
-const component = new Component({ database, icons, log: (level, message) => messages.push(`${level}: ${message}`) });
+const portico = await Portico.open({
+  storage: { begin: async (access, caller) => new Transaction(database, access, caller) },
+  log: (level, message) => messages.push(`${level}: ${message}`),
+});
 
 const USERS = 16;
 const range = (length) => Array.from({ length }, (_, number) => number);
-const account = (number, password = "correct horse") => ({ username: `user-${number}`, password, email: undefined });
-const app = (name) => ({ name, iconUrl: "/icon.svg", description: undefined, href: undefined, pingUrl: undefined });
-const createApp = (call, name) => component.run(call, ({ apps }, caller) => apps.create(caller, app(name)));
-const keep = { tag: "keep" };
-const update = (call, id, name) =>
-  component.run(call, ({ apps }, caller) =>
-    apps.update(caller, { id, name, iconUrl: undefined, description: keep, href: keep, pingUrl: keep }),
-  );
-const signIn = (name, password) => component.run({}, ({ signIn }, { context }) => signIn.password(context, name, password));
+const account = (number, password = "correct horse") => ({ username: `user-${number}`, password });
+const createApp = (call, name) => portico.apps.create(call, { name, iconUrl: "/icon.svg" });
+const update = (call, id, name) => portico.apps.update(call, { id, name });
+const signIn = (name, password) => portico.signIn.password({}, name, password);
+const byId = (id) => portico.apps.byId({}, id);
 
-const first = await component.run({}, ({ users }, caller) => users.initUser(caller, account("first")));
+const first = await portico.users.initUser({}, { username: "first", password: "correct horse" });
 const admin = { user: { id: first, permissions: ["admin"] } };
 
 /** Calls that overlap: none fails, and none needs to be tried again. */
 async function collisions() {
-  const creating = range(USERS).map((number) =>
-    component.run(admin, ({ users }, caller) => users.create(caller, account(number), [])),
-  );
+  const creating = range(USERS).map((number) => portico.users.create(admin, account(number), []));
   const ids = await Promise.all(creating);
 
   // Everyone changes their password at once, in a session of their own; a second session of each ends.
@@ -48,9 +44,7 @@ async function collisions() {
   }
   const checked = await signIn("user-0", "correct horse");
   const changing = sessions.map((call, number) =>
-    component.run(call, ({ users }, caller) =>
-      users.changePassword(caller, { userId: call.user.id, previousPassword: "correct horse", password: `new horse ${number}` }),
-    ),
+    portico.users.changePassword(call, { userId: call.user.id, previousPassword: "correct horse", password: `new horse ${number}` }),
   );
   await Promise.all(changing);
   const versions = await database.all("SELECT secret_version AS version FROM accounts WHERE uid <> $1", first);
@@ -62,7 +56,7 @@ async function collisions() {
   assert.equal(await begin(database, checked.id, "late", checked.passwordVersion), false);
   const signedIn = await signIn("user-0", "new horse 0");
   assert.equal(await begin(database, signedIn.id, "in time", signedIn.passwordVersion), true);
-  await component.run(admin, ({ users }, caller) => users.setDisabled(caller, signedIn.id, true));
+  await portico.users.setDisabled(admin, signedIn.id, true);
   assert.equal(await begin(database, signedIn.id, "disabled", signedIn.passwordVersion), false);
   assert.equal(await database.first("SELECT 1 FROM logins JOIN accounts ON number = account WHERE blocked"), undefined);
 
@@ -70,13 +64,13 @@ async function collisions() {
   const { id } = await createApp(admin, "one");
   await Promise.all(range(16).map((number) => update(admin, id, `one ${number}`)));
   const several = await Promise.all(range(16).map((number) => createApp(admin, `several ${number}`)));
-  const reading = range(16).map(() => component.run({}, ({ apps }, caller) => apps.byId(caller, id)));
+  const reading = range(16).map(() => byId(id));
   await Promise.all([...several.map((app, number) => update(admin, app.id, `other ${number}`)), ...reading]);
 
   // Of calls that take one name, one has it.
-  const taking = range(8).map(() => component.run(admin, ({ users }, caller) => users.create(caller, account(100), [])));
+  const taking = range(8).map(() => portico.users.create(admin, account(100), []));
   const taken = await Promise.allSettled(taking);
-  const codes = taken.map(({ status, reason }) => (status === "fulfilled" ? "taken" : reason.payload?.code.tag ?? String(reason)));
+  const codes = taken.map(({ status, reason }) => (status === "fulfilled" ? "taken" : reason.code ?? String(reason)));
   assert.deepEqual(codes.sort(), [...range(7).map(() => "conflict"), "taken"]);
   assert.deepEqual(messages, []);
   console.log("none failed");
@@ -102,7 +96,7 @@ async function faults() {
     if (isBroken) throw new Error("a fault of the host");
     return answer;
   };
-  const name = async () => (await component.run({}, ({ apps }, caller) => apps.byId(caller, id))).name;
+  const name = async () => (await byId(id)).name;
   const fail = async (times) => {
     for (const _ of range(times)) await assert.rejects(update(admin, id, "half"), /a fault of the host/);
   };
@@ -128,11 +122,11 @@ async function faults() {
   assert.equal(await name(), "changed");
 
   // Refusals keep the instance; the server ending connections is a refusal, too, and the next call works.
-  await assert.rejects(update(admin, "nothing", "name"), (error) => error.payload.code.tag === "not-found");
+  await assert.rejects(update(admin, "nothing", "name"), { code: "not-found" });
   await database.all("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()");
   const outcomes = [];
   for (const _ of range(20)) {
-    outcomes.push(await update(admin, id, "again").then(() => "done", (error) => error.payload?.code.tag ?? String(error)));
+    outcomes.push(await update(admin, id, "again").then(() => "done", (error) => error.code ?? String(error)));
   }
   assert.ok(outcomes.every((outcome) => ["done", "unavailable"].includes(outcome)), outcomes.join());
   assert.equal(outcomes.at(-1), "done");
@@ -142,4 +136,5 @@ async function faults() {
 
 const [, , part] = process.argv;
 await { collisions, faults }[part]();
+await portico.close();
 await database.close();

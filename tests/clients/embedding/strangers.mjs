@@ -4,6 +4,7 @@
 //     node strangers.mjs accounts ADAPTER URL            makes ada and ben and prints their cookies
 //     node strangers.mjs misbehave ADAPTER URL COOKIES   on the same data, with that component
 //     node strangers.mjs exhaust ADAPTER URL             with that component, where time and memory are limited
+//     node strangers.mjs alongside ADAPTER URL           the same, with right answers in between
 
 import assert from "node:assert/strict";
 
@@ -39,6 +40,17 @@ async function exhaust() {
     assert.equal((await ask("look")).status, 200, `after ${what}`);
   }
   console.log("within limits");
+}
+
+/** A thousand calls while others exhaust what they have: each gets its answer. */
+async function alongside() {
+  const misbehaving = ["loop", "memory", "trap-in-write:half", "recursion"].map(async (what) => assert.equal((await ask(what)).status, 500));
+  for (let batch = 0; batch < 100; batch++) {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask("look")));
+    for (const { status, body } of answers) assert.deepEqual([status, body.result?.data.name], [200, ""]);
+  }
+  await Promise.all(misbehaving);
+  console.log("1,000 right answers");
 }
 
 async function misbehave() {
@@ -79,4 +91,4 @@ async function misbehave() {
   console.log("kept apart");
 }
 
-await { accounts, misbehave, exhaust }[part]();
+await { accounts, misbehave, exhaust, alongside }[part]();

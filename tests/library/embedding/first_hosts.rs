@@ -1,7 +1,7 @@
 //! The hosts of the contract 1.0.0 as they were (`tests/fixtures/hosts-1.0.0`) run the file that ships: a dashboard that took
 //! Portico in with 1.0.0 exchanges the file and nothing else.
 
-use std::{path::Path, process::Command};
+use std::{os::unix::fs::symlink, path::Path, process::Command};
 
 use portico_tests::{node, repository};
 
@@ -18,6 +18,7 @@ fn the_first_host_in_node_runs_the_file_that_ships() {
         &["package.json", "build.js", "run.js", "src"],
         folder.path(),
     );
+    symlink(host.join("node_modules"), folder.path().join("node_modules")).expect("a link");
     let files = [component(), repository().join("contract/procedures.json")];
     let mut build = Command::new("node");
     node::succeed(build.arg("build.js").args(files).current_dir(&folder));

@@ -1,4 +1,4 @@
-//! `examples/node-dashboard`: Node, through jco.
+//! `bindings/node`, and `examples/node-dashboard`, which uses it.
 
 use std::{
     fs::{self, File},
@@ -19,42 +19,73 @@ use super::dashboard::{
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
 
-/// The example, installed and built from the component that ships.
+/// The library, installed and built from the component that ships.
 #[track_caller]
-pub fn example() -> PathBuf {
-    let folder = node::installed(Path::new("examples/node-dashboard"));
-    built(&folder);
-    folder
-}
-
-/// Builds an installed example unless it is built from the component that ships.
-#[track_caller]
-pub fn built(folder: &Path) {
-    let build = repository().join("examples/node-dashboard/build.js");
+fn library() -> PathBuf {
+    let folder = node::installed(Path::new("bindings/node"));
     let turn = File::open(folder.join("package.json")).expect("its scripts");
     turn.lock().expect("a turn to build");
     let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
-    let sources = [component(), repository().join("contract/procedures.json"), build];
-    if built.is_none_or(|built| {
-        sources
-            .map(changed)
-            .into_iter()
-            .any(|source| Some(built) < source)
-    }) {
-        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(folder));
+    let scripts = fs::read_dir(folder.join("build")).expect("its build");
+    let sources = scripts.map(|script| script.expect("a script").path());
+    let ready = repository().join("dist/portico-with-sql.wasm");
+    assert!(ready.exists(), "build it first: make storage-component");
+    let sources = sources.chain([component(), ready, repository().join("contract/procedures.json")]);
+    if built.is_none_or(|built| sources.map(changed).any(|source| Some(built) < source)) {
+        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
     }
+    folder
 }
 
-/// What the example consists of, without what is installed and built.
-pub const PARTS: [&str; 5] = ["package.json", "build.js", "main.js", "src", "public"];
-
-/// Copies these parts of an installed example to a folder, where it uses the same installed packages.
+/// The example, installed, with the library.
 #[track_caller]
-pub fn copy(example: &Path, parts: &[&str], to: &Path) {
-    let mut command = Command::new("cp");
-    node::succeed(command.arg("-r").args(parts).arg(to).current_dir(example));
-    symlink(example.join("node_modules"), to.join("node_modules")).expect("a link");
+pub fn example() -> PathBuf {
+    library();
+    node::installed(Path::new("examples/node-dashboard"))
+}
+
+/// What the example consists of, without what is installed.
+const PARTS: [&str; 4] = ["package.json", "main.js", "src", "public"];
+
+/// Copies the example to a folder, over a library that is built from this component. Returns the copy.
+#[track_caller]
+fn with_component(component: &Path, folder: &Path) -> PathBuf {
+    let (example, installed) = (example(), library());
+    let [package, dashboard] = ["package", "dashboard"].map(|name| folder.join(name));
+    let packages = dashboard.join("node_modules");
+    for folder in [&package, &packages.join("@portico")] {
+        fs::create_dir_all(folder).expect("a folder");
+    }
+    copy(&installed, &["package.json", "lib"], &package);
+    symlink(installed.join("node_modules"), package.join("node_modules")).expect("a link");
+    node::succeed(&mut build(&package.join("generated"), component));
+
+    copy(&example, &PARTS, &dashboard);
+    for entry in fs::read_dir(example.join("node_modules")).expect("its packages") {
+        let entry = entry.expect("a package");
+        if entry.file_name() != "@portico" {
+            symlink(entry.path(), packages.join(entry.file_name())).expect("a link");
+        }
+    }
+    symlink(&package, packages.join("@portico/dashboard")).expect("a link");
+    dashboard
+}
+
+/// Builds what the library runs in this folder, from this component.
+fn build(folder: &Path, component: &Path) -> Command {
+    let mut command = Command::new("node");
+    command
+        .args(["build/build.js", "--out"])
+        .args([folder, component])
+        .current_dir(library());
+    command
+}
+
+/// Copies parts of a folder to another one.
+#[track_caller]
+pub fn copy(from: &Path, parts: &[&str], to: &Path) {
+    node::succeed(Command::new("cp").arg("-r").args(parts).arg(to).current_dir(from));
 }
 
 /// Starts the dashboard in this folder.
@@ -73,53 +104,33 @@ fn a_dashboard_in_node_answers_the_shared_cases() {
     dashboard.stop();
 }
 
-/// Builds a copy of the example in this folder.
-fn build(folder: &TempDir) -> Command {
-    let mut command = Command::new("node");
-    command.arg("build.js").current_dir(folder);
-    command
-}
-
-/// What it is built from: this component, and the inputs of the procedures.
-fn files(component: &Path) -> [PathBuf; 2] {
-    [
-        component.to_owned(),
-        repository().join("contract/procedures.json"),
-    ]
-}
-
 #[test]
 fn in_node_components_of_other_versions_answer_the_shared_cases() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&example(), &PARTS, folder.path());
     for component in other_versions(folder.path()) {
-        node::succeed(build(&folder).args(files(&component)));
         let data = tempfile::tempdir().expect("a temporary folder");
-        let dashboard = start(folder.path(), &data);
+        let copy = tempfile::tempdir().expect("a temporary folder");
+        let dashboard = start(&with_component(&component, copy.path()), &data);
         dashboard.answers_the_shared_cases(ADAPTER);
         dashboard.stop();
     }
 }
 
 #[test]
-fn in_node_a_function_that_should_suspend_a_call_and_is_not_found_fails_the_build() {
+fn in_node_an_export_that_should_suspend_a_call_and_is_not_found_fails_the_build() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&example(), &PARTS, folder.path());
     let file = folder.path().join("some.wasm");
     let build_of = |component: Vec<u8>| {
         fs::write(&file, component).expect("write the component");
-        let mut command = build(&folder);
-        command.arg("--jspi").args(files(&file));
+        let mut command = build(&folder.path().join("generated"), &file);
         command.output().expect("run the build")
     };
     let built = build_of(later(&COMPONENT));
     assert!(built.status.success(), "{built:?}");
-    // An import, and an export.
-    for (old, new) in [("has-users", "has-other"), ("get-all", "got-all")] {
-        let refused = build_of(renamed(&COMPONENT, old, new));
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert!(!refused.status.success() && said.contains("jco found"), "{said}");
-    }
+    let refused = build_of(renamed(&COMPONENT, "get-all", "got-all"));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success(), "{said}");
+    assert!(said.contains("users#get-all"), "{said}");
 }
 
 #[test]
@@ -130,11 +141,25 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
     dashboard.stop();
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&example(), &PARTS, folder.path());
-    node::succeed(build(&folder).args(files(&hostile_component())));
-    let dashboard = start(folder.path(), &data);
+    let dashboard = start(&with_component(&hostile_component(), folder.path()), &data);
     node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
+    node::succeed(&mut strangers("exhaust", ADAPTER, dashboard.url()));
+    node::succeed(&mut strangers("alongside", ADAPTER, dashboard.url()));
     dashboard.stop();
+}
+
+#[test]
+fn the_library_for_node_keeps_its_promises() {
+    node::succeed(Command::new("npm").arg("test").current_dir(library()));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_library_keeps_them_on_node_24_too() {
+    let folder = library();
+    let tests = ["portico", "http"].map(|name| format!("test/{name}.test.js"));
+    let mut command = Command::new(folder.join("node_modules/node/bin/node"));
+    node::succeed(command.arg("--test").args(tests).current_dir(folder));
 }
 
 #[test]
@@ -150,12 +175,30 @@ fn in_node_a_call_that_collided_waits_and_tries_again() {
 }
 
 #[test]
+#[ignore = "make test-all"]
+fn better_auth_says_who_calls() {
+    library();
+    let example = node::installed(Path::new("examples/node-better-auth"));
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new("node");
+    command
+        .arg("main.js")
+        .env("ADMIN", "ada@example.org")
+        .current_dir(example);
+    let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
+    let mut judge = Command::new("node");
+    judge.args(["better_auth.mjs", dashboard.url()]);
+    node::succeed(judge.current_dir(node::client("embedding")));
+    dashboard.stop();
+}
+
+#[test]
 fn it_fits_the_types_that_are_made_of_the_contract() {
     node::succeed(Command::new("npm").args(["run", "check"]).current_dir(example()));
 }
 
 #[test]
 fn it_runs_the_file_that_ships() {
-    let built = fs::read_to_string(example().join("generated/component.sha256")).expect("the hash");
+    let built = fs::read_to_string(library().join("generated/component.sha256")).expect("the hash");
     assert_eq!(built, sha256(&component()));
 }

@@ -2,27 +2,26 @@
 
 use std::{
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use portico_tests::{hostile_component, node, postgresql::Postgresql, repository};
+use portico_tests::{node, postgresql::Postgresql, repository};
 
 use super::{
-    dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers},
-    node::{PARTS, built, copy, example},
+    dashboard::{Dashboard, keeps_every_rule_of_storage, strangers},
+    node::{copy, example, with_the_hostile_component},
 };
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
 
-/// The example over PostgreSQL, installed and built, with what it shares with the other one.
+/// The example over PostgreSQL, installed, with what it shares with the other one.
 #[track_caller]
 fn installed() -> PathBuf {
     example();
-    let folder = node::installed(Path::new("examples/node-dashboard/postgresql"));
-    built(&folder);
-    folder
+    node::installed(Path::new("examples/node-dashboard/postgresql"))
 }
 
 /// Node 24, from the package `node`.
@@ -52,11 +51,21 @@ fn passes(part: &str) {
 
 #[test]
 #[ignore = "make test-all"]
-fn a_dashboard_over_postgresql_answers_the_shared_cases_with_the_file_that_ships() {
+fn a_dashboard_over_postgresql_answers_the_shared_cases() {
     let (folder, postgresql) = (installed(), Postgresql::start());
-    let built = fs::read_to_string(folder.join("generated/component.sha256")).expect("the hash");
-    assert_eq!(built, sha256(&component()));
     let dashboard = start(&folder, &postgresql);
+    dashboard.answers_the_shared_cases(ADAPTER);
+    dashboard.stop();
+}
+
+/// Node 20 has no JSPI: the component runs in threads.
+#[test]
+#[ignore = "make test-all"]
+fn a_dashboard_over_postgresql_answers_the_shared_cases_on_node_20() {
+    let (folder, postgresql) = (installed(), Postgresql::start());
+    let mut command = Command::new("node");
+    command.arg("main.js").env("PORT", "0").current_dir(folder);
+    let dashboard = Dashboard::start(postgresql.reached_by(&mut command));
     dashboard.answers_the_shared_cases(ADAPTER);
     dashboard.stop();
 }
@@ -70,33 +79,22 @@ fn over_postgresql_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing
     dashboard.stop();
 
     let hostile = tempfile::tempdir().expect("a temporary folder");
-    copy(&example(), &PARTS, hostile.path());
-    let hostile_folder = hostile.path().join("postgresql");
+    let hostile_folder = with_the_hostile_component(hostile.path()).join("postgresql");
     fs::create_dir(&hostile_folder).expect("a folder");
     let parts = [
         "package.json",
-        "component.js",
         "dashboard.js",
         "database.js",
         "main.js",
         "schema.sql",
         "sessions.js",
         "storage.js",
-        "worker.js",
     ];
     copy(&folder, &parts, &hostile_folder);
-    // The first has what both share.
-    for options in [&[][..], &["--jspi", "--out", "postgresql/generated"]] {
-        let mut build = Command::new("node");
-        build
-            .arg("build.js")
-            .args(options)
-            .arg(hostile_component())
-            .arg(repository().join("contract/procedures.json"));
-        node::succeed(build.current_dir(&hostile));
-    }
+    symlink(folder.join("node_modules"), hostile_folder.join("node_modules")).expect("a link");
     let dashboard = start(&hostile_folder, &postgresql);
     node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
+    node::succeed(&mut strangers("exhaust", ADAPTER, dashboard.url()));
     dashboard.stop();
 }
 

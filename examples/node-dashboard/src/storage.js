@@ -1,38 +1,38 @@
 // The contract's interface `storage` over the dashboard's own tables. wit/storage.wit says what each
-// function must do. An embedder writes this file, and can copy the rest of this folder unchanged.
+// function must do. An embedder writes this file, and `records.js`.
 //
-// Everything here is synchronous, so each call of the component runs from begin to end without another
-// one in between, and transactions of one thread never overlap. If a second write transaction begins
-// while one is open (the storage kit does that; a component cannot), it gets `retry` at once, because it
-// would wait for its own thread. SQLite waits for writers in other threads and processes.
+// Everything here is synchronous, so each transaction of Portico runs from begin to end without another
+// one in between. If a second write transaction begins while one is open (the storage kit does that;
+// Portico does not), it gets `retry` at once, because it would wait for its own thread. SQLite waits for
+// writers in other processes.
 //
 // Everyone sees all apps here, so no function looks at the viewer.
 
 import { randomUUID, timingSafeEqual } from "node:crypto";
-import { hash } from "../database.js";
+import { StorageError } from "@portico/dashboard";
+import { hash } from "./database.js";
 import * as records from "./records.js";
-import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile, tooLarge } from "./records.js";
-import { broken, isRetry, StorageError, unavailable } from "./refusals.js";
+import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile } from "./records.js";
 
 /**
- * @import { Connection, Database } from "../database.js"
- * @import * as contract from "../../generated/interfaces/portico-dashboard-storage.js"
- * @import { App, ColorScheme, HomeBoards, SearchPreferences, User } from "../../generated/interfaces/portico-dashboard-types.js"
+ * @import { contract, types } from "@portico/dashboard"
+ * @import { Connection, Database } from "./database.js"
+ * @import { Who } from "./sessions.js"
  */
 
 /** What an error of the database means to the component. @param {any} error */
 function refusal(error) {
   if (error instanceof StorageError) return error;
   const { code = "", message } = error;
-  if (code.startsWith("SQLITE_BUSY")) return new StorageError({ tag: "retry" });
-  if (code === "SQLITE_CONSTRAINT_FOREIGNKEY") return broken("reference");
+  if (code.startsWith("SQLITE_BUSY")) return StorageError.retry();
+  if (code === "SQLITE_CONSTRAINT_FOREIGNKEY") return StorageError.constraint("reference");
   if (message.startsWith("UNIQUE constraint failed: ")) {
     const columns = message.slice("UNIQUE constraint failed: ".length);
-    if (columns === "accounts.realm, accounts.login_key") return broken("user-name");
-    if (columns === "accounts.uid" || columns === "tiles.uid") return broken("id");
-    if (columns.startsWith("subjects.")) return broken("identity");
+    if (columns === "accounts.realm, accounts.login_key") return StorageError.constraint("user-name");
+    if (columns === "accounts.uid" || columns === "tiles.uid") return StorageError.constraint("id");
+    if (columns.startsWith("subjects.")) return StorageError.constraint("identity");
   }
-  return unavailable(`${code} ${message}`);
+  return StorageError.unavailable(`${code} ${message}`);
 }
 
 /** To SQLite, -1 is no limit. @param {contract.Slice} slice @returns {[number, number]} */
@@ -71,7 +71,7 @@ function within(rows, record) {
   const found = [];
   for (const row of rows) {
     for (const value of Object.values(row)) if (typeof value === "string") bytes += Buffer.byteLength(value);
-    if (bytes > LARGEST_ANSWER) throw tooLarge();
+    if (bytes > LARGEST_ANSWER) throw StorageError.tooLarge();
     found.push(record(row));
   }
   return found;
@@ -93,28 +93,26 @@ export const VIEWABLE = `
     )
   )`;
 
-/** A transaction of the component. */
+/** A transaction of Portico. */
 export class Transaction {
-  /** Whether an operation ended in `retry`. The next transaction of the call then waits. */
-  collided = false;
   /** Whether an operation failed. Everything after it is refused, the commit too. */
   #failed = false;
   #open = true;
   #database;
   #connection;
   #access;
-  #session;
+  #caller;
 
   /**
    * @param {Database} database
    * @param {contract.Access} access
-   * @param {string | undefined} session the uid of the login that the call came in on
+   * @param {Who} caller
    */
-  constructor(database, access, session) {
+  constructor(database, access, caller) {
     this.#access = access;
-    if (this.#writes && database.writing) throw new StorageError({ tag: "retry" });
+    if (this.#writes && database.writing) throw StorageError.retry();
     this.#database = database;
-    this.#session = session;
+    this.#caller = caller;
     this.#connection = this.#writes ? database.writer : database.takeReader();
     try {
       // A lookup is one statement, which sees one state by itself.
@@ -130,13 +128,6 @@ export class Transaction {
     return this.#access === "write";
   }
 
-  /** @param {unknown} error */
-  #refusal(error) {
-    const refused = refusal(error);
-    this.collided ||= isRetry(refused);
-    return refused;
-  }
-
   /** @param {"COMMIT" | "ROLLBACK"} how */
   #end(how) {
     if (!this.#open) return;
@@ -146,28 +137,23 @@ export class Transaction {
     } catch (error) {
       // A failed commit leaves the transaction open.
       if (how === "COMMIT") this.#connection.run("ROLLBACK");
-      throw this.#refusal(error);
+      throw refusal(error);
     } finally {
       if (this.#writes) this.#database.writing = false;
       else this.#database.giveBack(this.#connection);
     }
   }
 
-  /** @param {Transaction} transaction */
-  static commit(transaction) {
-    if (transaction.#failed) {
-      transaction.#end("ROLLBACK");
-      throw unavailable("a call in this transaction failed before");
+  commit() {
+    if (this.#failed) {
+      this.#end("ROLLBACK");
+      throw StorageError.unavailable("a call in this transaction failed before");
     }
-    transaction.#end("COMMIT");
+    this.#end("COMMIT");
   }
 
-  get isOpen() {
-    return this.#open;
-  }
-
-  /** Rolls back. After a commit, this does nothing. */
-  [Symbol.dispose]() {
+  /** After a commit, this does nothing. */
+  rollback() {
     this.#end("ROLLBACK");
   }
 
@@ -176,13 +162,13 @@ export class Transaction {
    * @param {(db: Connection) => T} work
    */
   #read(work) {
-    if (!this.#open) throw unavailable("this transaction is over");
-    if (this.#failed) throw unavailable("a call in this transaction failed before");
+    if (!this.#open) throw StorageError.unavailable("this transaction is over");
+    if (this.#failed) throw StorageError.unavailable("a call in this transaction failed before");
     try {
       return work(this.#connection);
     } catch (error) {
       this.#failed = true;
-      throw this.#refusal(error);
+      throw refusal(error);
     }
   }
 
@@ -191,7 +177,7 @@ export class Transaction {
    * @param {(db: Connection) => T} work
    */
   #write(work) {
-    if (!this.#writes) throw unavailable("a write in a read transaction");
+    if (!this.#writes) throw StorageError.unavailable("a write in a read transaction");
     return this.#read(work);
   }
 
@@ -199,7 +185,7 @@ export class Transaction {
     return this.#read((db) => db.first("SELECT 1 FROM accounts LIMIT 1") !== undefined);
   }
 
-  /** @param {string} id @returns {User | undefined} */
+  /** @param {string} id @returns {types.User | undefined} */
   getUser(id) {
     return this.#read((db) => {
       const row = db.first(`${USER} WHERE uid = ?`, id);
@@ -305,19 +291,19 @@ export class Transaction {
     return this.#set(id, "avatar = ?", () => [orNull(image)]);
   }
 
-  /** @param {string} id @param {HomeBoards} boards */
+  /** @param {string} id @param {types.HomeBoards} boards */
   setHomeBoards(id, { homeBoardId, mobileHomeBoardId }) {
     const panels = (/** @type {Connection} */ db) => [homeBoardId, mobileHomeBoardId].map((uid) => numberOf(db, "panels", uid));
     return this.#set(id, "start_panel = ?, start_panel_small = ?", panels);
   }
 
-  /** @param {string} id @param {SearchPreferences} preferences */
+  /** @param {string} id @param {types.SearchPreferences} preferences */
   setSearchPreferences(id, { defaultSearchEngineId, openInNewTab }) {
     const values = (/** @type {Connection} */ db) => [numberOf(db, "engines", defaultSearchEngineId), Number(openInNewTab)];
     return this.#set(id, "engine = ?, searches_in_new_tab = ?", values);
   }
 
-  /** @param {string} id @param {ColorScheme} colorScheme */
+  /** @param {string} id @param {types.ColorScheme} colorScheme */
   setColorScheme(id, colorScheme) {
     return this.#set(id, "theme = ?", () => [THEMES[colorScheme]]);
   }
@@ -352,7 +338,7 @@ export class Transaction {
       const replaced = db.run(sql, hash, id, orNull(old)) > 0;
       if (replaced) {
         const others = "DELETE FROM logins WHERE account = (SELECT number FROM accounts WHERE uid = ?) AND uid IS NOT ?";
-        db.run(others, id, orNull(this.#session));
+        db.run(others, id, orNull(this.#caller.session));
       }
       return replaced;
     });
@@ -439,7 +425,7 @@ export class Transaction {
     return this.#read((db) => db.first("SELECT 1 FROM engines WHERE uid = ?", id) !== undefined);
   }
 
-  /** @param {string} id @returns {App | undefined} */
+  /** @param {string} id @returns {types.App | undefined} */
   getApp(id) {
     return this.#read((db) => {
       const row = db.first(`${TILE} WHERE uid = ?`, id);
@@ -492,6 +478,6 @@ export class Transaction {
 function numberOf(db, table, uid) {
   if (uid === undefined) return null;
   const row = db.first(`SELECT number FROM ${table} WHERE uid = ?`, uid);
-  if (!row) throw broken("reference");
+  if (!row) throw StorageError.constraint("reference");
   return /** @type {number} */ (row.number);
 }

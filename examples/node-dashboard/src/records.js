@@ -1,11 +1,6 @@
 // This dashboard's rows as records of the contract, and its words for those of the contract.
 
-import { StorageError } from "./refusals.js";
-
-/**
- * @import * as contract from "../../generated/interfaces/portico-dashboard-storage.js"
- * @import { User, App, ColorScheme } from "../../generated/interfaces/portico-dashboard-types.js"
- */
+/** @import { contract, types } from "@portico/dashboard" */
 
 export const REALMS = { credentials: "local", oidc: "sso", ldap: "directory" };
 export const THEMES = { light: "day", dark: "night", auto: "system" };
@@ -20,7 +15,7 @@ export const ADMINS = "admins";
  */
 const back = (words, word) => /** @type {K} */ (Object.keys(words).find((key) => words[/** @type {K} */ (key)] === word));
 
-/** The contract's word for a theme. @param {string} theme @returns {ColorScheme} */
+/** The contract's word for a theme. @param {string} theme @returns {types.ColorScheme} */
 export const colorScheme = (theme) => back(THEMES, theme);
 
 /** `undefined` is none in the contract, null in the database. @param {string | undefined} text */
@@ -45,7 +40,7 @@ const person = (row) => ({
 /** @returns {contract.ListedUser} */
 export const listedUser = (/** @type {any} */ row) => ({ ...person(row), disabled: Boolean(row.blocked) });
 
-/** @returns {User} */
+/** @returns {types.User} */
 export const user = (/** @type {any} */ row) => ({
   ...person(row),
   homeBoardId: row.panel ?? undefined,
@@ -66,7 +61,7 @@ export const account = (/** @type {any} */ row) => ({
   passwordVersion: BigInt(row.secret_version),
 });
 
-/** @returns {App} */
+/** @returns {types.App} */
 export const app = (/** @type {any} */ row) => ({
   id: row.uid,
   name: row.title,
@@ -89,5 +84,3 @@ export const tile = ({ app, nameKey }) => [
 
 /** The most bytes of text in an answer. */
 export const LARGEST_ANSWER = 100_000_000;
-
-export const tooLarge = () => new StorageError({ tag: "too-large" });

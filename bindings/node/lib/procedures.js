@@ -1,13 +1,10 @@
-// The inputs of the procedures and how they become calls of the component, as contract/procedures.json of
-// the repository states them (build.js copies that file). It also describes its own format. The component
-// describes names, kinds and access (`describe`), and checks bounds and rules.
+// The inputs of the procedures, as contract/procedures.json of the repository states them, and how they become calls of the
+// component: from the input of a client, or from the arguments of a function. The component checks bounds and rules.
 
 import { readFileSync } from "node:fs";
-import { badInput } from "./refusals.js";
+import { PorticoError } from "./errors.js";
 
 /**
- * @import { Issue, PathSegment, TextChange } from "../../generated/interfaces/portico-dashboard-types.js"
- *
  * @typedef {{
  *   type: string | string[],
  *   enum?: string[],
@@ -16,7 +13,7 @@ import { badInput } from "./refusals.js";
  *   required?: string[],
  *   properties?: Record<string, Schema>,
  *   items?: Schema,
- * }} Schema the part of JSON Schema that a router has to check
+ * }} Schema the part of JSON Schema that has to be checked here
  * @typedef {{ key: string } | { change: string } | { record: Record<string, Expression> } | { input: true }
  *   | { each: Expression }} Expression
  * @typedef {{
@@ -27,13 +24,10 @@ import { badInput } from "./refusals.js";
  *   optional?: boolean,
  *   parameters: Expression[],
  * }} Procedure
- *
- * A function of the component, with the values that follow the caller or, in `signIn`, the context. It is
- * data, so that a worker can be told to call it.
- * @typedef {{ on: "users" | "apps" | "signIn", name: string, values: unknown[] }} Invocation
+ * @typedef {{ path: (string | number)[], message: string }} Issue
  */
 
-const file = new URL("../../generated/procedures.json", import.meta.url);
+const file = new URL("../generated/procedures.json", import.meta.url);
 /** @type {Map<string, Procedure>} */
 export const procedures = new Map(
   JSON.parse(readFileSync(file, "utf8")).procedures.map((/** @type {Procedure} */ procedure) => [procedure.name, procedure]),
@@ -57,7 +51,7 @@ const TYPES = {
  * @param {Issue[]} issues
  * @param {Schema} schema
  * @param {any} value
- * @param {PathSegment[]} path
+ * @param {(string | number)[]} path
  */
 function check(issues, schema, value, path) {
   if (issues.length === MOST_ISSUES) return;
@@ -72,17 +66,20 @@ function check(issues, schema, value, path) {
   if (choices && !choices.includes(value)) return refuse(`must be one of ${choices.join(", ")}`);
   if (value < minimum || value > maximum) return refuse(`must be a whole number from ${minimum} to ${maximum}`);
   if (schema.items && value) {
-    for (const [index, item] of value.entries()) check(issues, schema.items, item, [...path, { tag: "index", val: index }]);
+    for (const [index, item] of value.entries()) check(issues, schema.items, item, [...path, index]);
   }
   for (const [key, property] of Object.entries((value && schema.properties) ?? {})) {
-    if (key in value || schema.required?.includes(key)) {
-      check(issues, property, value[key], [...path, { tag: "field", val: key }]);
-    }
+    if (key in value || schema.required?.includes(key)) check(issues, property, value[key], [...path, key]);
   }
 }
 
+/** @param {Issue[]} issues */
+function refuse(issues) {
+  if (issues.length > 0) throw new PorticoError("bad-request", "The input breaks rules", { issues });
+}
+
 /**
- * The input of a call, if it has the right types.
+ * The input of a client, if it has the right types.
  * @param {Procedure} procedure
  * @param {unknown} input
  */
@@ -91,14 +88,14 @@ export function checked({ input: schema, optional }, input) {
   /** @type {Issue[]} */
   const issues = [];
   check(issues, schema, input, []);
-  if (issues.length > 0) throw badInput(issues);
+  refuse(issues);
   return input;
 }
 
 /** A name of WIT as jco writes it: `email-verified` is `emailVerified`. @param {string} name */
 export const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
-/** @param {string | null | undefined} value @returns {TextChange} */
+/** @param {string | null | undefined} value */
 const change = (value) =>
   value === undefined ? { tag: "keep" } : value === null ? { tag: "clear" } : { tag: "set", val: value };
 
@@ -120,10 +117,9 @@ function valueOf(expression, input) {
 }
 
 /**
- * The call that an input becomes.
+ * The call that the input of a client becomes.
  * @param {Procedure} procedure
  * @param {unknown} input as `checked` returned it
- * @returns {Invocation}
  */
 export const invocation = (procedure, input) => ({
   on: procedure.interface,
@@ -132,11 +128,67 @@ export const invocation = (procedure, input) => ({
 });
 
 /**
- * An answer as clients read it: none is null, and a time is a date.
+ * The call that the arguments of a function become: a parameter each, records with the names of the contract.
+ * @param {Procedure} procedure
+ * @param {any[]} values
+ */
+export function invocationOf(procedure, values) {
+  /** @type {Issue[]} */
+  const issues = [];
+  const invocation = {
+    on: procedure.interface,
+    name: camel(procedure.function),
+    values: procedure.parameters.map((expression, index) => {
+      const path = "key" in expression ? [expression.key] : [];
+      return argumentOf(issues, expression, procedure.input, values[index], path);
+    }),
+  };
+  refuse(issues);
+  return invocation;
+}
+
+/**
+ * @param {Issue[]} issues
+ * @param {Expression} expression
+ * @param {Schema | undefined} schema of the input
+ * @param {any} value of this expression
+ * @param {(string | number)[]} path
+ * @returns {any}
+ */
+function argumentOf(issues, expression, schema, value, path) {
+  if ("record" in expression) {
+    if (!TYPES.object[1](value)) return void issues.push({ path, message: "must be an object" });
+    const fields = Object.entries(expression.record).map(([name, field]) => {
+      const key = camel(name);
+      return [key, argumentOf(issues, field, schema, value[key], [...path, key])];
+    });
+    return Object.fromEntries(fields);
+  }
+  if ("each" in expression) {
+    if (!Array.isArray(value)) return void issues.push({ path, message: "must be a list" });
+    return value.map((item, index) => argumentOf(issues, expression.each, schema?.items, item, [...path, index]));
+  }
+  if ("input" in expression) {
+    if (schema) check(issues, schema, value, path);
+    return value;
+  }
+  const key = "key" in expression ? expression.key : expression.change;
+  const property = schema?.properties?.[key];
+  const isAbsent = value === undefined || value === null;
+  const isRequired = schema?.required?.includes(key) && property && !nullable(property);
+  if (property && (isRequired || !isAbsent)) check(issues, property, isAbsent ? undefined : value, path);
+  return "change" in expression ? change(value) : (value ?? undefined);
+}
+
+/** @param {Schema} schema */
+const nullable = (schema) => [schema.type].flat().includes("null");
+
+/**
+ * An answer as clients and callers read it: none is null, and a time is a date.
  * @param {any} value
  * @returns {any}
  */
-function plain(value) {
+export function plain(value) {
   if (value === undefined) return null;
   if (typeof value === "bigint") return new Date(Number(value));
   if (Array.isArray(value)) return value.map(plain);
@@ -149,7 +201,7 @@ const created = (app) => ({ appId: app.id, ...plain(app) });
 /** @param {string} id */
 const reference = (id) => ({ id });
 
-/** The answers that are more than what the component answers. @type {Record<string, (output: any) => unknown>} */
+/** The answers to clients that are more than what the component answers. @type {Record<string, (output: any) => unknown>} */
 const ANSWERS = {
   "user.initUser": reference,
   "user.register": reference,

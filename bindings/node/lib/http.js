@@ -1,0 +1,109 @@
+// Serves a router over HTTP: as a listener of node:http, as middleware of Express, as a handler of Fastify, and as a function
+// from a `Request` to a `Response`. The procedure is what the path ends with, so it serves wherever it is mounted.
+
+import { TRPCError } from "@trpc/server";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { nodeHTTPRequestHandler } from "@trpc/server/adapters/node-http";
+
+const MEGABYTE = 1024 * 1024;
+const DEFAULTS = { maxBodySize: 16 * MEGABYTE, maxBatchSize: 256, origins: /** @type {string[]} */ ([]), publicUrl: undefined };
+
+/**
+ * Refuses a change that a page of another site made the browser send. Programs send neither header.
+ * @param {string | undefined} method
+ * @param {(name: string) => string | null | undefined} header
+ * @param {{ origins: string[], publicUrl?: string }} options
+ */
+function checkOrigin(method, header, { origins, publicUrl }) {
+  if (method === "GET" || method === "HEAD") return;
+  const [site, origin] = [header("sec-fetch-site"), header("origin")];
+  if (site === "same-origin" || site === "none" || (origin && origins.includes(origin))) return;
+  const own = publicUrl ? new URL(publicUrl).host : header("host");
+  const isOwn = origin ? URL.canParse(origin) && new URL(origin).host === own : !site;
+  if (!isOwn || site) {
+    throw new TRPCError({ code: "FORBIDDEN", message: "A page of another site sent this request" });
+  }
+}
+
+/** @param {any} router @param {any} options */
+export function handler(router, options) {
+  const { authenticate, identify, cookie, address, ...settings } = { ...DEFAULTS, ...options };
+  if (typeof authenticate !== "function" && !identify) {
+    throw new TypeError("portico.trpc needs { authenticate }, which says who calls");
+  }
+  const isSecure = settings.publicUrl?.startsWith("https:") ?? false;
+  /**
+   * @param {any} request as the framework has it
+   * @param {{ method: string | undefined, header: (name: string) => any, from: () => string | undefined, setCookie: (cookie: string) => void }} parts
+   */
+  const contextOf = async (request, { method, header, from, setCookie }) => {
+    checkOrigin(method, header, settings);
+    const setToken = (/** @type {string} */ token) => setCookie(cookie(token, isSecure));
+    const common = { address: address ? await address(request) : from(), setToken };
+    if (!authenticate) return { ...common, ...(await identify(header)) };
+    return { ...common, caller: (await authenticate(request)) ?? {} };
+  };
+
+  /** @param {any} original what `authenticate` gets @param {any} request @param {any} response */
+  const serveNode = (original, request, response) => {
+    const [path] = request.url.split("?");
+    return nodeHTTPRequestHandler({
+      req: request,
+      res: response,
+      path: path.slice(path.lastIndexOf("/") + 1),
+      router,
+      createContext: () =>
+        contextOf(original, {
+          method: request.method,
+          header: (name) => request.headers[name],
+          from: () => request.socket?.remoteAddress,
+          setCookie: (value) => response.appendHeader("set-cookie", value),
+        }),
+      maxBodySize: settings.maxBodySize,
+      maxBatchSize: settings.maxBatchSize,
+    });
+  };
+
+  /** @param {Request} request */
+  const serveFetch = async (request) => {
+    const { pathname } = new URL(request.url);
+    const body = await limited(request, settings.maxBodySize);
+    if (body === undefined) return new Response("The body is too large", { status: 413 });
+    const { method, headers } = request;
+    const req = new Request(request.url, { method, headers, ...(body.length > 0 && { body }) });
+    return fetchRequestHandler({
+      req,
+      endpoint: pathname.slice(0, pathname.lastIndexOf("/")),
+      router,
+      createContext: ({ resHeaders }) =>
+        contextOf(request, {
+          method,
+          header: (name) => request.headers.get(name),
+          from: () => undefined,
+          setCookie: (value) => resHeaders.append("set-cookie", value),
+        }),
+      maxBatchSize: settings.maxBatchSize,
+    });
+  };
+
+  return (/** @type {any} */ request, /** @type {any} */ response) => {
+    if (request instanceof Request) return serveFetch(request);
+    if (!request.raw || !response.raw) return serveNode(request, request, response);
+    // Fastify: it may have read the body already.
+    response.hijack();
+    if (request.body !== undefined) request.raw.body = request.body;
+    return serveNode(request, request.raw, response.raw);
+  };
+}
+
+/** The body of a request, or undefined if it is too large. @param {Request} request @param {number} most */
+async function limited(request, most) {
+  const chunks = [];
+  let length = 0;
+  for await (const chunk of /** @type {any} */ (request.body ?? [])) {
+    length += chunk.length;
+    if (length > most) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,52 @@
+// Instances for calls that overlap. A call takes an idle one or a new one; beyond the greatest number it waits its turn.
+
+import { PorticoError } from "./errors.js";
+
+/** @template {{ isClean: boolean }} T what it makes may be there later only */
+export class Pool {
+  /** @type {T[]} */
+  #idle = [];
+  /** @type {((item: T | Promise<T>) => void)[]} */
+  #waiting = [];
+  #busy = 0;
+  #make;
+  #most;
+  #mostWaiting;
+
+  /**
+   * @param {() => T | Promise<T>} make
+   * @param {{ most: number, waiting: number }} limits how many there are, and how many calls may wait for one
+   */
+  constructor(make, { most, waiting }) {
+    this.#make = make;
+    this.#most = most;
+    this.#mostWaiting = waiting;
+  }
+
+  /** One that is free now. The thread cannot wait for another. @returns {T | Promise<T>} */
+  takeNow() {
+    this.#busy++;
+    for (let item = this.#idle.pop(); item; item = this.#idle.pop()) if (item.isClean) return item;
+    return this.#make();
+  }
+
+  /** One that is free, now or later. @returns {T | Promise<T>} */
+  take() {
+    if (this.#busy < this.#most) return this.takeNow();
+    if (this.#waiting.length >= this.#mostWaiting) throw new PorticoError("unavailable", "Too many calls at once: try again");
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Those that are idle. They are no longer in the pool. */
+  drain() {
+    return this.#idle.splice(0);
+  }
+
+  /** @param {T} item after its call */
+  giveBack(item) {
+    const next = this.#waiting.shift();
+    if (next) return next(item.isClean ? item : this.#make());
+    this.#busy--;
+    if (item.isClean && this.#idle.length < this.#most) this.#idle.push(item);
+  }
+}

@@ -1,0 +1,176 @@
+// The ready storage over each driver: `Portico.open({ database })`, and the router with sign-in. better-sqlite3 on Node 20,
+// node:sqlite on Node 24, and PostgreSQL where PGHOST is set.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTRPCClient, httpLink } from "@trpc/client";
+import { Portico } from "../lib/index.js";
+import { Throttle } from "../lib/sessions.js";
+
+const isNew = Number(process.versions.node.split(".")[0]) >= 24;
+const ACCOUNT = { username: "ada", password: "correct horse" };
+const JELLYFIN = { name: "Jellyfin", iconUrl: "/j.svg" };
+
+/** What opens an empty database of each kind, and ends it. @type {Record<string, () => Promise<{ database: any, end: () => any }>>} */
+const DATABASES = {};
+if (isNew) {
+  DATABASES["node:sqlite"] = async () => {
+    const { DatabaseSync } = await import("node:sqlite");
+    const database = new DatabaseSync(":memory:");
+    return { database, end: () => database.close() };
+  };
+} else {
+  for (const driver of ["better-sqlite3", "libsql"]) {
+    DATABASES[driver] = async () => {
+      const { default: Database } = await import(driver);
+      const database = new Database(":memory:");
+      return { database, end: () => database.close() };
+    };
+  }
+}
+if (process.env.PGHOST) {
+  DATABASES.pg = async () => {
+    const { default: pg } = await import("pg");
+    const database = new pg.Pool({ max: 8, options: "-c search_path=portico_node_test" });
+    database.on("error", () => {});
+    await database.query("DROP SCHEMA IF EXISTS portico_node_test CASCADE; CREATE SCHEMA portico_node_test");
+    return { database, end: () => database.end() };
+  };
+}
+
+/** Each request of its client goes straight to the handler, with the cookie that the last one set. */
+function browser(handle) {
+  let cookie = "";
+  const headers = {};
+  const fetch = async (url, options) => {
+    const response = await handle(new Request(url, { ...options, headers: { ...Object.fromEntries(new Headers(options.headers)), ...headers, cookie } }));
+    const [set] = response.headers.getSetCookie();
+    if (set) cookie = set.split(";")[0];
+    return response;
+  };
+  const client = createTRPCClient({ links: [httpLink({ url: "http://dashboard.example/api/trpc", fetch })] });
+  return { client, headers, cookie: () => cookie, set: (value) => (cookie = value) };
+}
+const code = (call) => call.then(assert.fail, ({ data, message }) => data?.code ?? message);
+
+for (const [driver, open] of Object.entries(DATABASES)) {
+  const over = (what, work) =>
+    test(`over ${driver}, ${what}`, async () => {
+      const { database, end } = await open();
+      const portico = await Portico.open({ database, prefix: "my_" });
+      try {
+        await work({ portico, database });
+      } finally {
+        await portico.close();
+        await end();
+      }
+    });
+
+  over("users and apps are kept, and migrating again changes nothing", async ({ portico, database }) => {
+    const id = await portico.users.initUser({}, ACCOUNT);
+    const admin = await portico.people.callerOf(id);
+    assert.deepEqual(admin.user, { id, permissions: ["admin"] });
+    const app = await portico.apps.create(admin, JELLYFIN);
+    assert.deepEqual(await portico.apps.all(admin), [app]);
+    await assert.rejects(portico.users.initUser({}, ACCOUNT), { code: "forbidden" });
+    await assert.rejects(portico.users.create(admin, ACCOUNT, []), { code: "conflict" });
+    const again = await Portico.open({ database, prefix: "my_" });
+    assert.deepEqual(await again.apps.byId({}, app.id), app);
+    await again.close();
+    const many = Array.from({ length: 1000 }, (_, number) => ({ ...JELLYFIN, name: `app ${number}` }));
+    assert.equal((await portico.apps.createMany(admin, many)).length, 1000);
+    assert.equal((await portico.apps.all(admin)).length, 1001);
+  });
+
+  over("sessions, groups, invites and keys", async ({ portico }) => {
+    const id = await portico.users.initUser({}, ACCOUNT);
+    const { passwordVersion } = await portico.signIn.password({}, "ada", "correct horse");
+    const session = await portico.people.beginSession(id, passwordVersion);
+    assert.ok(session.endsAt > new Date());
+    const { caller } = await portico.people.authenticate(session.token);
+    const group = await portico.people.createGroup(null, "editors", ["app-create"]);
+    const ben = await portico.users.create(caller, { username: "ben", password: "correct horse" }, [group]);
+    assert.deepEqual(await portico.people.permissionsOf(ben), ["app-create"]);
+    const invite = await portico.people.createInvite(id, new Date(Date.now() + 60_000));
+    const registration = { account: { username: "cleo", password: "correct horse", email: "cleo@example.org" }, inviteId: invite.id, token: invite.token };
+    await portico.users.register({}, registration);
+    await assert.rejects(portico.users.register({}, registration), { code: "forbidden" });
+    const { key } = await portico.people.createKey(ben, "of a program");
+    assert.equal((await portico.people.authenticate(key)).caller.user.id, ben);
+    await portico.users.setDisabled(caller, ben, true);
+    assert.equal(await portico.people.authenticate(key), null);
+  });
+
+  over("the router signs in, by cookie, and out", async ({ portico }) => {
+    const handle = portico.trpc();
+    const { client, cookie, set, headers } = browser(handle);
+    const { id } = await client.user.initUser.mutate(ACCOUNT);
+    assert.equal(await code(client.session.signIn.mutate({ ...ACCOUNT, password: "wrong horse" })), "UNAUTHORIZED");
+    assert.equal(await client.session.get.query(), null);
+    assert.deepEqual(await client.session.signIn.mutate(ACCOUNT), { id, name: "ada" });
+    assert.deepEqual((await client.session.get.query()).permissions, ["admin"]);
+    await client.app.create.mutate(JELLYFIN);
+
+    // A page of another site does nothing with the cookie.
+    headers.origin = "https://evil.example";
+    assert.equal(await code(client.app.create.mutate(JELLYFIN)), "FORBIDDEN");
+    delete headers.origin;
+
+    // A changed password gives the session another token, and the old one is worth nothing.
+    const before = cookie();
+    await client.user.changePassword.mutate({ userId: id, previousPassword: ACCOUNT.password, password: "another horse" });
+    assert.notEqual(cookie(), before);
+    assert.equal((await client.session.get.query()).id, id);
+    const after = cookie();
+    set(before);
+    assert.equal(await client.session.get.query(), null);
+    set(after);
+    await client.session.signOut.mutate();
+    set(after);
+    assert.equal(await client.session.get.query(), null);
+    assert.equal(await code(client.app.all.query()), "UNAUTHORIZED");
+  });
+
+  over("guesses at a password are limited", async ({ portico }) => {
+    const { client } = browser(portico.trpc());
+    await client.user.initUser.mutate(ACCOUNT);
+    const guesses = await Promise.all(Array.from({ length: 12 }, () => code(client.session.signIn.mutate({ ...ACCOUNT, password: "wrong horse" }))));
+    assert.deepEqual(guesses.toSorted(), [...Array(2).fill("TOO_MANY_REQUESTS"), ...Array(10).fill("UNAUTHORIZED")]);
+    assert.equal(await code(client.session.signIn.mutate(ACCOUNT)), "TOO_MANY_REQUESTS");
+  });
+
+  over("a dashboard that authenticates by itself says who calls", async ({ portico }) => {
+    const id = await portico.users.initUser({}, ACCOUNT);
+    const { client } = browser(portico.trpc({ authenticate: () => portico.people.callerOf(id) }));
+    assert.deepEqual(await client.app.all.query(), []);
+  });
+
+  over("calls that overlap do not fail", async ({ portico }) => {
+    const admin = await portico.people.callerOf(await portico.users.initUser({}, ACCOUNT));
+    const calls = Array.from({ length: 40 }, (_, number) =>
+      number % 4 === 0
+        ? portico.users.create(admin, { ...ACCOUNT, username: `user ${number}` }, [])
+        : portico.apps.create(admin, { ...JELLYFIN, name: `app ${number}` }),
+    );
+    await Promise.all(calls);
+    assert.equal((await portico.users.getAll(admin)).length, 11);
+    assert.equal((await portico.apps.all(admin)).length, 30);
+  });
+}
+
+test("a thing that is no database is refused", async () => {
+  await assert.rejects(Portico.open({ database: {} }), /takes a connection of better-sqlite3/);
+});
+
+test("the throttle forgets after a while, and what it counts is bounded", () => {
+  let now = 0;
+  const throttle = new Throttle(() => now);
+  const attempt = () => throttle.begin("Ada ", "192.0.2.1");
+  for (let count = 0; count < 10; count++) attempt();
+  assert.throws(attempt, { code: "too-many-requests", httpStatus: 429 });
+  assert.throws(() => throttle.begin("ada", undefined), { code: "too-many-requests" });
+  now += 5 * 60_000;
+  for (let count = 0; count < 40; count++) attempt().succeeded();
+  for (let count = 0; count < 10; count++) throttle.begin(`other ${count}`, "192.0.2.1");
+  assert.throws(() => throttle.begin("another", "192.0.2.1"), { code: "too-many-requests" });
+});
