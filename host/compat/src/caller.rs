@@ -9,6 +9,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use http_body_util::{BodyExt, Limited};
 use portico_http::InProcess;
 use portico_model::error::Code;
@@ -36,7 +37,7 @@ const MOST_WAITING: Duration = Duration::from_secs(10);
 const LONG_TO_READ: usize = 256 << 10;
 
 /// The largest body of a caller who is not signed in, in bytes.
-const SMALL_BODY: usize = 16 << 10;
+pub(crate) const SMALL_BODY: usize = 16 << 10;
 
 /// Passes a request on as it is.
 pub(crate) async fn pass_on(compat: &Compat, request: Request) -> Response {
@@ -276,6 +277,41 @@ impl Caller {
 async fn read(body: Body, limit: usize, time: Duration) -> Result<Bytes, Failure> {
     let read = portico_http::read_body(body, limit, time).await;
     read.map_err(Failure::from)
+}
+
+/// A body of which the beginning was read.
+pub(crate) enum Beginning {
+    /// It is not longer.
+    Whole(Bytes),
+    /// The whole body, whose remainder is still to arrive.
+    OfMore(Body),
+}
+
+/// Reads a body, until it is known to have more than this many bytes.
+pub(crate) async fn read_beginning(body: Body, most: usize, longest: Duration) -> Result<Beginning, Failure> {
+    let mut arriving = body.into_data_stream();
+    let mut read = Vec::new();
+    let until_more = async {
+        while let Some(piece) = arriving.next().await {
+            read.extend_from_slice(&piece.map_err(|_| cut())?);
+            if read.len() > most {
+                return Ok::<_, Failure>(true);
+            }
+        }
+        Ok(false)
+    };
+    let is_longer = timeout(longest, until_more).await;
+    let is_longer =
+        is_longer.map_err(|_| Failure::new(Code::Timeout, "The body took too long to arrive"))??;
+    if !is_longer {
+        return Ok(Beginning::Whole(read.into()));
+    }
+    let beginning = stream::once(async move { Ok(Bytes::from(read)) });
+    Ok(Beginning::OfMore(Body::from_stream(beginning.chain(arriving))))
+}
+
+fn cut() -> Failure {
+    Failure::new(Code::BadRequest, "The body ended before it was whole")
 }
 
 /// Whether the headers say that the body is JSON.

@@ -14,6 +14,7 @@ mod caller;
 mod cookies;
 mod form;
 mod href;
+mod openapi;
 mod outcome;
 mod procedures;
 mod rest;
@@ -22,11 +23,18 @@ mod trpc;
 
 use std::sync::Arc;
 
-use axum::{Router, extract::Request, response::Response};
+use axum::{
+    Router,
+    extract::Request,
+    http::{Method, StatusCode},
+    response::Response,
+};
+use bytes::Bytes;
 use portico_http::{HttpLimits, HttpSettings, PublicUrl};
-use tokio::sync::{Mutex, Semaphore};
+use portico_model::error::Code;
+use tokio::sync::{Mutex, OnceCell, Semaphore};
 
-use self::caller::Caller;
+use self::{caller::Caller, outcome::Failure};
 
 /// A request with this header gets Portico's own responses.
 pub const NATIVE: &str = "portico-native";
@@ -47,6 +55,8 @@ struct Compat {
     is_secure: bool,
     /// Where people reach the service.
     public_url: Option<PublicUrl>,
+    /// The description of the whole interface, once it was requested.
+    description: OnceCell<Bytes>,
 }
 
 /// Portico's router, with this layer that also responds like Homarr.
@@ -58,8 +68,17 @@ pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
         changes: Mutex::default(),
         is_secure: settings.is_secure(),
         public_url: settings.public_url.clone(),
+        description: OnceCell::new(),
     });
     Router::new().fallback(move |request: Request| respond(compat.clone(), request))
+}
+
+/// The response, with 404 where a path is known with other methods: clients of Homarr take 404 for "not there".
+fn as_unknown(response: Response, path: &str) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED || !path.starts_with("/api/") {
+        return response;
+    }
+    Failure::new(Code::NotFound, "Not found").rest(path)
 }
 
 async fn respond(compat: Arc<Compat>, mut request: Request) -> Response {
@@ -76,8 +95,10 @@ async fn respond(compat: Arc<Compat>, mut request: Request) -> Response {
         auth::respond(&Caller::new(&compat, parts), route, body).await
     } else if let Some(found) = rest::find(&method, &path) {
         rest::respond(&compat, found, request).await
+    } else if path == "/api/openapi" && method == Method::GET {
+        openapi::respond(&compat, request).await
     } else {
-        caller::pass_on(&compat, request).await
+        as_unknown(caller::pass_on(&compat, request).await, &path)
     };
     let response = match href::concerns(&path) {
         true => href::shortened(&compat, response),

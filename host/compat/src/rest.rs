@@ -56,6 +56,11 @@ static ROUTES: &[Route] = &[
     ),
     route(
         Method::PATCH,
+        "/api/users/changeSearchEngine",
+        "user.changeDefaultSearchEngine",
+    ),
+    route(
+        Method::PATCH,
         "/api/users/{userId}/search-preferences",
         "user.changeSearchPreferences",
     ),
@@ -113,6 +118,13 @@ static ROUTES: &[Route] = &[
 
 /// Portico's routes that must not be mistaken for a route with a parameter.
 const PASSED: [&str; 1] = ["/api/users/paginated"];
+
+/// All routes: method, path and procedure.
+pub(crate) fn routes() -> impl Iterator<Item = (&'static Method, &'static str, &'static str)> {
+    ROUTES
+        .iter()
+        .map(|route| (&route.method, route.path, route.procedure))
+}
 
 /// The route of a request.
 pub(crate) struct Found {

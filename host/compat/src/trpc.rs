@@ -1,14 +1,15 @@
 //! Procedure calls, in the form in which Homarr's clients make them.
 //!
 //! Homarr returns superjson for every call. Portico does so if the input is superjson. So a call without an input gets
-//! the input `undefined`, and passes on. Invariants:
-//! - A request that names no procedure of this crate passes on with its body unread.
+//! the input `undefined`, and passes on. Nothing, `{}` and `{"json":null}` are all no input. Invariants:
+//! - A request that names no procedure of this crate passes on with its body unread, unless the body is small.
 //! - A request that names one is handled here, in the order of its path. Its calls of other procedures are made one by
 //!   one, as the client has sent them.
 
 use std::sync::Arc;
 
 use axum::{
+    body::HttpBody as _,
     extract::Request,
     http::{HeaderValue, Method, StatusCode, Uri, header},
     response::Response,
@@ -19,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Compat,
-    caller::{Caller, LARGEST_ANSWER, is_json, pass_on},
+    caller::{Beginning, Caller, LARGEST_ANSWER, SMALL_BODY, is_json, pass_on, read_beginning},
     form,
     outcome::{Failure, Outcome, json_response},
     procedures::{self, Kind},
@@ -62,7 +63,7 @@ impl Call {
     }
 }
 
-/// How many calls of a batch are handled here: each makes calls of its own.
+/// How many calls of a batch are handled here: each makes calls of its own. The others are refused.
 const MOST_HERE: usize = 16;
 
 /// Responds to a request to `/api/trpc/` and these names.
@@ -74,20 +75,18 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
         true => path.split(',').collect(),
         false => vec![&path],
     };
-    let here = names
-        .iter()
-        .filter(|name| procedures::find(name).is_some())
-        .count();
-    if here > MOST_HERE && names.len() <= compat.limits.batch {
-        let message =
-            format!("A batch has at most {MOST_HERE} calls of procedures that only Homarr has, got {here}");
-        let failure = Failure::new(Code::BadRequest, message);
-        let body = json!({ "error": { "json": failure.rpc(&path) } });
-        return json_response(failure.status(), body.to_string());
+    let is_here = names.iter().any(|name| procedures::find(name).is_some());
+    if names.len() > compat.limits.batch || request.method() == Method::HEAD {
+        return pass_on(compat, request).await;
     }
-    let is_here = here > 0;
-    if !is_here || names.len() > compat.limits.batch || request.method() == Method::HEAD {
-        return pass_on(compat, with_inputs(request, is_batch, names.len())).await;
+    if !is_here {
+        return match with_inputs(compat, request, is_batch, names.len()).await {
+            Ok(request) => pass_on(compat, request).await,
+            Err(failure) => {
+                let body = json!({ "error": { "json": failure.rpc(&path) } });
+                json_response(failure.status(), body.to_string())
+            }
+        };
     }
     match answer_here(compat, &names, is_batch, request).await {
         Ok(response) => response,
@@ -99,35 +98,27 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
 }
 
 /// The request, with the input `undefined` for calls without an input.
-fn with_inputs(mut request: Request, is_batch: bool, calls: usize) -> Request {
+async fn with_inputs(
+    compat: &Compat,
+    mut request: Request,
+    is_batch: bool,
+    calls: usize,
+) -> Result<Request, Failure> {
+    if request.method() == Method::POST {
+        return with_body(compat, request, is_batch, calls).await;
+    }
     let query = request.uri().query().unwrap_or_default();
     if request.method() != Method::GET || form::pairs(query).filter(|(key, _)| key == "input").count() > 1 {
-        return request;
+        return Ok(request);
     }
     let sent = form::value_of(query, "input").filter(|input| !input.is_empty());
-    let input = match (sent, is_batch) {
-        (Some(_), false) => return request,
-        (None, false) => superjson::undefined(),
-        (sent, true) => {
-            let sent = match sent.map(|sent| read_json_text(sent.as_bytes())) {
-                None => json!({}),
-                Some(Ok(sent)) => sent,
-                // The router says why.
-                Some(Err(_)) => return request,
-            };
-            let Value::Object(mut inputs) = sent else {
-                return request;
-            };
-            if inputs.len() >= calls || inputs.values().any(|input| !superjson::is_wrapped(input)) {
-                return request;
-            }
-            for index in 0..calls {
-                inputs
-                    .entry(index.to_string())
-                    .or_insert_with(superjson::undefined);
-            }
-            Value::Object(inputs)
-        }
+    let sent = match sent.map(|sent| read_json_text(sent.as_bytes())).transpose() {
+        Ok(sent) => sent,
+        // The router says why.
+        Err(_) => return Ok(request),
+    };
+    let Some(input) = filled(sent, is_batch, calls) else {
+        return Ok(request);
     };
     let mut pairs: Vec<String> = query
         .split('&')
@@ -140,7 +131,77 @@ fn with_inputs(mut request: Request, is_batch: bool, calls: usize) -> Request {
     if let Ok(uri) = target.parse::<Uri>() {
         *request.uri_mut() = uri;
     }
-    request
+    Ok(request)
+}
+
+/// The same for inputs in the body. A body that is not small has an input.
+async fn with_body(
+    compat: &Compat,
+    request: Request,
+    is_batch: bool,
+    calls: usize,
+) -> Result<Request, Failure> {
+    if request.body().size_hint().lower() > SMALL_BODY as u64 {
+        return Ok(request);
+    }
+    let (mut parts, body) = request.into_parts();
+    let sent = match read_beginning(body, SMALL_BODY, compat.limits.receive_time).await? {
+        Beginning::Whole(sent) => sent,
+        Beginning::OfMore(body) => return Ok(Request::from_parts(parts, body)),
+    };
+    if !sent.is_empty() && !is_json(&parts.headers) {
+        return Ok(Request::from_parts(parts, sent.into()));
+    }
+    let input = match sent.is_empty() {
+        true => Ok(None),
+        false => read_json_text(&sent).map(Some),
+    };
+    let input = input
+        .ok()
+        .and_then(|input| filled(input, is_batch, calls))
+        .map(|input| input.to_string());
+    let Some(input) = input else {
+        return Ok(Request::from_parts(parts, sent.into()));
+    };
+    let kind = HeaderValue::from_static("application/json");
+    parts.headers.insert(header::CONTENT_TYPE, kind);
+    parts.headers.insert(header::CONTENT_LENGTH, input.len().into());
+    Ok(Request::from_parts(parts, input.into()))
+}
+
+/// The inputs, with `undefined` for those that are absent. `None` if none is, or if the client speaks plain JSON.
+fn filled(sent: Option<Value>, is_batch: bool, calls: usize) -> Option<Value> {
+    if !is_batch {
+        return sent.is_none_or(|sent| is_blank(&sent)).then(superjson::undefined);
+    }
+    let mut inputs = match sent {
+        None => Map::new(),
+        Some(Value::Object(inputs)) => inputs,
+        Some(_) => return None,
+    };
+    if inputs
+        .values()
+        .any(|input| !is_blank(input) && !superjson::is_wrapped(input))
+    {
+        return None;
+    }
+    let mut is_changed = false;
+    for index in 0..calls {
+        let input = inputs.entry(index.to_string()).or_insert(Value::Null);
+        if input.is_null() || is_blank(input) {
+            *input = superjson::undefined();
+            is_changed = true;
+        }
+    }
+    is_changed.then_some(Value::Object(inputs))
+}
+
+/// Whether an input is one of the ways in which clients send no input.
+fn is_blank(input: &Value) -> bool {
+    let Value::Object(input) = input else {
+        return false;
+    };
+    input.is_empty() || (input.len() == 1 && input.get("json") == Some(&Value::Null))
 }
 
 async fn answer_here(
@@ -164,14 +225,20 @@ async fn answer_here(
     let sent = if method == Method::GET {
         None
     } else {
-        if !is_json(caller.headers()) {
+        let says_json = is_json(caller.headers());
+        let body = match says_json {
+            true => caller.read(body).await?,
+            false => caller.read_small(body).await?,
+        };
+        if !says_json && !body.is_empty() {
             let message = "The body needs the header content-type: application/json";
             return Err(Failure::new(Code::UnsupportedMediaType, message));
         }
-        Some(caller.read(body).await?)
+        Some(body)
     };
     let _turn = caller.turn().await?;
     let input = match sent {
+        Some(body) if body.is_empty() => None,
         Some(body) => read_json_bytes(caller.headers(), caller.extensions(), body).await?,
         None => {
             let text = form::value_of(&query, "input").filter(|text| !text.is_empty());
@@ -182,8 +249,15 @@ async fn answer_here(
     let mut room = LARGEST_ANSWER;
     let mut answers = Vec::with_capacity(calls.len());
     let mut cookies = Vec::new();
+    let mut here = 0;
     for call in &calls {
+        here += usize::from(procedures::find(&call.name).is_some());
         let mut outcome = match room {
+            _ if here > MOST_HERE && procedures::find(&call.name).is_some() => {
+                let message =
+                    format!("A batch has at most {MOST_HERE} calls of procedures that only Homarr has");
+                Err(Failure::new(Code::BadRequest, message))
+            }
             0 => Err(Failure::new(
                 Code::PayloadTooLarge,
                 "The answers of this batch are too large together",
@@ -226,7 +300,7 @@ fn calls(names: &[&str], is_batch: bool, input: Option<Value>) -> Result<Vec<Cal
     };
     let calls = names.iter().enumerate().map(|(index, name)| Call {
         name: (*name).to_owned(),
-        input: inputs.remove(&index.to_string()),
+        input: inputs.remove(&index.to_string()).filter(|input| !is_blank(input)),
     });
     Ok(calls.collect())
 }

@@ -1,19 +1,21 @@
-//! The ZIP that Homarr exports as a backup: `db.sqlite`, and `metadata.json`, which names the edition.
+//! A ZIP: what Homarr exports as a backup, which is `db.sqlite` and `metadata.json`, which names the edition; or what
+//! people make of Homarr's data folder.
 //!
 //! Invariant: before the archive is opened, its directory is known to be small; what is inflated is bounded.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use zip::ZipArchive;
 
+use crate::entries::{DATABASE, only_database};
 use crate::limits::{MOST_BYTES, copy_bounded, other_edition};
 
-/// The most files in an archive. Homarr's have two.
-const MOST_ENTRIES: u16 = 64;
+/// The most files in an archive. Homarr's have two; its data folder may have hundreds.
+const MOST_ENTRIES: u16 = 4096;
 /// The most bytes of `metadata.json`.
 const MOST_METADATA: u64 = 64 << 10;
 
@@ -32,29 +34,40 @@ struct Metadata {
     db_dialect: Option<String>,
 }
 
-/// Writes the database of an archive into a file. Returns its number of bytes.
-pub fn extract(archive: &Path, into: &mut File) -> anyhow::Result<u64> {
+/// Writes the database of an archive, and its log if it has one. Returns the number of bytes.
+pub fn extract(
+    archive: &Path,
+    into: &mut File,
+    log: impl FnOnce() -> io::Result<File>,
+) -> anyhow::Result<u64> {
     let mut file = File::open(archive)?;
     check_end(&mut file)?;
     file.seek(SeekFrom::Start(0))?;
     let mut archive = ZipArchive::new(file).context("the ZIP cannot be read: it is damaged")?;
-    refuse_other_editions(&mut archive)?;
-    let entry = archive.by_name("db.sqlite");
-    let mut entry = match entry {
-        Ok(entry) => entry,
-        Err(zip::result::ZipError::FileNotFound) => bail!(
-            "there is no db.sqlite in the ZIP: give the backup that Homarr exports (Manage, Tools, Backup)"
-        ),
-        Err(error) => return Err(error).context("db.sqlite in the ZIP cannot be read"),
-    };
-    let bytes = copy_bounded(&mut entry, into, MOST_BYTES).context("db.sqlite in the ZIP cannot be read")?;
+    let names: Vec<String> = archive
+        .file_names()
+        .map(|name| name.map(|name| name.into_owned()))
+        .collect::<Result<_, _>>()
+        .context("the ZIP cannot be read: it is damaged")?;
+    let database = only_database(names.iter().map(String::as_str))?.to_owned();
+    let folder = database.strip_suffix(DATABASE).unwrap_or_default();
+    refuse_other_editions(&mut archive, &format!("{folder}metadata.json"))?;
+    let cannot = "db.sqlite in the ZIP cannot be read";
+    let mut entry = archive.by_name(&database).context(cannot)?;
+    let mut bytes = copy_bounded(&mut entry, into, MOST_BYTES).context(cannot)?;
     into.flush()?;
+    drop(entry);
+    match archive.by_name(&format!("{database}-wal")) {
+        Ok(mut entry) => bytes += copy_bounded(&mut entry, &mut log()?, MOST_BYTES).context(cannot)?,
+        Err(zip::result::ZipError::FileNotFound) => {}
+        Err(error) => return Err(error).context(cannot),
+    }
     Ok(bytes)
 }
 
 /// The edition that the backup names, if it is not the one for SQLite. A backup without metadata is older.
-fn refuse_other_editions(archive: &mut ZipArchive<File>) -> anyhow::Result<()> {
-    let Ok(entry) = archive.by_name("metadata.json") else {
+fn refuse_other_editions(archive: &mut ZipArchive<File>, name: &str) -> anyhow::Result<()> {
+    let Ok(entry) = archive.by_name(name) else {
         return Ok(());
     };
     let mut text = Vec::new();

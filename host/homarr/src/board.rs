@@ -1,11 +1,13 @@
 //! A board of Homarr as one of Portico: a list of apps and bookmarks, and its extras for clients of Homarr
 //! ([`portico_storage::extras`]).
 
+use std::collections::HashSet;
+
 use portico_storage::extras::{ITEMS, LAYOUTS, SECTIONS, SETTINGS};
 use portico_storage::{BoardItem, BoardSummary, ExtrasOf, Shares};
 use serde_json::{Map, Value, json};
 
-use crate::report::{Kind, Report, What, counted};
+use crate::report::{Kind, Report, What, counted, shown};
 
 #[derive(Clone, Debug)]
 pub struct Board {
@@ -28,6 +30,23 @@ pub struct Item {
     pub kept: Value,
     /// As Portico shows it; `None` for widgets that Portico does not have.
     pub shown: Option<BoardItem>,
+}
+
+/// How many of the widgets that a board loses are named.
+const MOST_NAMED: usize = 20;
+
+/// How many characters a value takes in the extras, at least.
+fn length(value: &Value) -> usize {
+    value.to_string().chars().count()
+}
+
+/// What people call a widget: its kind, and its title if it has one.
+fn name_of(item: &Item, length: usize) -> String {
+    let kind = shown(item.kept["kind"].as_str().unwrap_or_default());
+    let title = item.kept["advancedOptions"]["title"].as_str();
+    let title = title.filter(|title| !title.trim().is_empty());
+    let title = title.map_or_else(String::new, |title| format!(" {:?}", shown(title)));
+    format!("{kind:?}{title} with {length} characters")
 }
 
 impl Board {
@@ -71,34 +90,71 @@ impl Board {
         {
             return None;
         }
-        let fits = |text: &String| text.chars().count() <= ExtrasOf::MOST_OF_BOARD;
-        let whole = self.text(|_| true);
-        if fits(&whole) {
+        let most = ExtrasOf::MOST_OF_BOARD;
+        let whole = self.text(&HashSet::new());
+        let mut beyond = whole.chars().count().saturating_sub(most);
+        if beyond == 0 {
             return Some(whole);
         }
-        let widgets = self.items.iter().filter(|item| item.shown.is_none()).count();
-        let without = self.text(|item| item.shown.is_some());
-        let (text, lost) = match fits(&without) {
-            true => (Some(without), counted(widgets, "widget")),
-            false => (None, "its grid, looks and widgets".to_owned()),
+        // The largest widgets go first, because then the fewest go.
+        let mut widgets: Vec<(usize, usize)> = self
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| item.shown.is_none())
+            .map(|(place, item)| (length(&item.kept), place))
+            .collect();
+        widgets.sort_unstable_by(|left, right| right.cmp(left));
+        let mut dropped = HashSet::new();
+        let mut names = Vec::new();
+        for (length, place) in widgets {
+            if beyond == 0 {
+                break;
+            }
+            beyond = beyond.saturating_sub(length);
+            dropped.insert(place);
+            names.push(name_of(&self.items[place], length));
+        }
+        let text = self.text(&dropped);
+        let (text, lost) = if text.chars().count() <= most {
+            let count = names.len();
+            let shown = names
+                .iter()
+                .take(MOST_NAMED)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ");
+            let more = match count.saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            (
+                Some(text),
+                format!("{}, the largest: {shown}{more}", counted(count, "widget")),
+            )
+        } else {
+            (None, "its grid, looks and widgets".to_owned())
         };
-        let most = ExtrasOf::MOST_OF_BOARD;
         let why =
             format!("{lost}, for clients of Homarr as well: at most {most} characters are kept of a board");
-        report.note(Kind::Board, &self.board.name, What::Lost, why);
+        report.note_of(Kind::Board, (&self.board.id, &self.board.name), What::Lost, why);
         text
     }
 
-    fn text(&self, keeps: impl Fn(&Item) -> bool) -> String {
-        let items = self.items.iter().filter(|item| keeps(item)).map(|item| {
-            let mut kept = item.kept.clone();
-            match &item.shown {
-                Some(BoardItem::App { app_id }) => kept["options"]["appId"] = json!(app_id),
-                Some(BoardItem::Bookmarks { app_ids }) => kept["options"]["items"] = json!(app_ids),
-                None => {}
-            }
-            kept
-        });
+    /// The text of the extras, without the items at these places.
+    fn text(&self, dropped: &HashSet<usize>) -> String {
+        let items = self.items.iter().enumerate();
+        let items = items
+            .filter(|(place, _)| !dropped.contains(place))
+            .map(|(_, item)| {
+                let mut kept = item.kept.clone();
+                match &item.shown {
+                    Some(BoardItem::App { app_id }) => kept["options"]["appId"] = json!(app_id),
+                    Some(BoardItem::Bookmarks { app_ids }) => kept["options"]["items"] = json!(app_ids),
+                    None => {}
+                }
+                kept
+            });
         let mut extras = Map::new();
         extras.insert(ITEMS.into(), items.collect());
         for (key, list) in [(LAYOUTS, &self.layouts), (SECTIONS, &self.sections)] {

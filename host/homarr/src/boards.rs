@@ -32,7 +32,7 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
         let links: usize = of_board.iter().map(|item| grids.links_of(item)).sum();
         if links > 0 {
             let text = counted(links, "link") + " of its items to integrations, which Portico does not have";
-            report.note(Kind::Board, &board.name, What::Lost, text);
+            report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
         }
         boards.push(Board {
             board: BoardSummary {
@@ -41,7 +41,7 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
                 is_public: board.is_public,
                 creator_id: board.creator.clone(),
             },
-            items: items_of(&board.name, &of_board, &apps, &grids, report),
+            items: items_of(board, &of_board, &apps, &grids, report),
             shares: Shares {
                 users: shared_with(&users, board, "users", report),
                 groups: shared_with(&groups, board, "groups", report),
@@ -75,7 +75,7 @@ fn looks_of(board: &homarr::Board) -> Map<String, Value> {
 
 /// The items of a board, in order.
 fn items_of(
-    board: &str,
+    board: &homarr::Board,
     items: &[&Item],
     apps: &HashSet<&str>,
     grids: &Grids<'_>,
@@ -145,7 +145,7 @@ fn items_of(
             "{count} of the widget {:?}, which Portico does not have: only clients of Homarr find it",
             shown(kind)
         );
-        report.note(Kind::Board, board, What::Lost, text);
+        report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
     }
     for (count, why) in [
         (dangling, "of apps that do not exist"),
@@ -157,7 +157,7 @@ fn items_of(
     ] {
         if count > 0 {
             let text = format!("{} {why}", counted(count, "place"));
-            report.note(Kind::Board, board, What::Lost, text);
+            report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
         }
     }
     kept
@@ -197,7 +197,12 @@ impl<'a> Grids<'a> {
         layouts
             .map(|layout| {
                 let columns = u64::try_from(layout.columns).unwrap_or(1);
-                portico_storage::extras::layout(&layout.id, &layout.name, columns, layout.breakpoint)
+                let mut kept =
+                    portico_storage::extras::layout(&layout.id, &layout.name, columns, layout.breakpoint);
+                for (key, value) in layout.more.iter().filter(|(_, value)| !value.is_null()) {
+                    kept[key] = value.clone();
+                }
+                kept
             })
             .collect()
     }
@@ -208,8 +213,7 @@ impl<'a> Grids<'a> {
     }
 
     fn section(&self, section: &Section) -> Value {
-        let mut kept =
-            portico_storage::extras::empty_section(&section.id, cells(section.x), cells(section.y));
+        let mut kept = portico_storage::extras::empty_section(&section.id, section.x, cells(section.y));
         if section.kind == "empty" {
             return kept;
         }
@@ -264,7 +268,7 @@ impl<'a> Grids<'a> {
         let sections = self.sections.get(&board.id[..]).into_iter().flatten();
         let names: Vec<_> = sections
             .filter(|section| section.kind != "empty")
-            .map(|section| format!("{:?}", shown(section.name.as_deref().unwrap_or("without a name"))))
+            .map(|section| format!("{:?}", shown(&name_of(section))))
             .collect();
         if !names.is_empty() {
             lost.push(format!("its sections {}", shown(&names.join(", "))));
@@ -284,8 +288,18 @@ impl<'a> Grids<'a> {
         let own: String = own.map(|(_, words)| *words).collect();
         lost.push(format!("its titles and colours{own}"));
         let text = format!("{}; only clients of Homarr find these", lost.join("; "));
-        report.note(Kind::Board, &board.name, What::Lost, text);
+        report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
     }
+}
+
+/// The name of a section, which Homarr 2 has as a title among its options.
+fn name_of(section: &Section) -> String {
+    let options = unwrapped(section.options.as_deref().unwrap_or_default());
+    let title = options.get("title").and_then(Value::as_str);
+    let name = section.name.as_deref().or(title);
+    name.filter(|name| !name.trim().is_empty())
+        .unwrap_or("without a name")
+        .to_owned()
 }
 
 fn grouped<'a, T>(rows: &'a [T], by: impl Fn(&'a T) -> &'a String) -> HashMap<&'a str, Vec<&'a T>> {
@@ -323,7 +337,7 @@ fn shared_with(
             "{} of {whom} to share and delete it: whom a board is shared with may at most change it",
             counted(more, "right")
         );
-        report.note(Kind::Board, &board.name, What::Lost, text);
+        report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
     }
     let mut rights: BTreeMap<&String, bool> = BTreeMap::new();
     for share in of_board {

@@ -7,12 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use portico_model::{App, ColorScheme, Provider, Timestamp, User};
 use portico_storage::extras::PREFERENCES;
-use portico_storage::{ProviderSubject, SearchEngine, hash_secret};
+use portico_storage::{ExtrasOf, ProviderSubject, SearchEngine, hash_secret, secrets};
+use serde_json::{Map, Value};
 
 use crate::boards::boards;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
 use crate::homarr::{self, Homarr};
 use crate::ids::check_id;
+use crate::pictures::Pictures;
 use crate::report::{Kind, Report, What, counted, shown};
 
 /// The group that everyone is in.
@@ -25,11 +27,14 @@ pub struct Surroundings {
     pub now: Timestamp,
     /// The issuer of OpenID Connect with which Portico signs users in.
     pub issuer: Option<String>,
+    /// Where people reach Portico, without a slash at the end: links that are paths lead there.
+    pub public_url: Option<String>,
 }
 
 /// Converts everything that is imported, and notes what is not.
 pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Dashboard {
     let mut new_names = HashSet::new();
+    let mut pictures = Pictures::new(&homarr.medias);
     let mut dashboard = Dashboard {
         groups: groups(homarr, report),
         users: users(homarr, surroundings, &mut new_names, report),
@@ -38,14 +43,14 @@ pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report
             .iter()
             .map(|pair| (pair.other.clone(), pair.group.clone()))
             .collect(),
-        apps: apps(homarr, report),
-        search_engines: search_engines(homarr, report),
+        apps: apps(homarr, surroundings, &mut pictures, report),
+        search_engines: search_engines(homarr, &mut pictures, report),
         boards: boards(homarr, report),
         keys: keys(homarr, report),
         invites: invites(homarr, surroundings.now, report),
         new_names,
     };
-    note_everything_else(homarr, report);
+    note_everything_else(homarr, &pictures, report);
     dashboard.drop_dangling(report);
     dashboard
 }
@@ -59,6 +64,7 @@ fn groups(homarr: &Homarr, report: &mut Report) -> Vec<Group> {
             .or_default()
             .push(pair.other.clone());
     }
+    note_owners_and_positions(homarr, report);
     let groups = homarr.groups.iter();
     let groups = groups.filter(|group| check_id(report, Kind::Group, &group.id, &group.name));
     groups
@@ -68,6 +74,25 @@ fn groups(homarr: &Homarr, report: &mut Report) -> Vec<Group> {
             permissions: permissions.remove(&group.id[..]).unwrap_or_default(),
         })
         .collect()
+}
+
+/// Notes what groups have in Homarr and not in Portico.
+fn note_owners_and_positions(homarr: &Homarr, report: &mut Report) {
+    let users: HashMap<&str, &homarr::User> = homarr.users.iter().map(|user| (&user.id[..], user)).collect();
+    for group in &homarr.groups {
+        let of = (&group.id[..], &group.name[..]);
+        if let Some(owner) = &group.owner {
+            let owner = users.get(&owner[..]);
+            let name = owner.and_then(|owner| owner.name.as_deref()).unwrap_or_default();
+            let text = format!("its owner {:?}: groups in Portico have none", shown(name));
+            report.note_of(Kind::Group, of, What::Lost, text);
+        }
+    }
+    let own = homarr.groups.iter().filter(|group| group.name != EVERYONE);
+    if own.count() > 1 {
+        let text = "their positions, which only say whose home board comes first";
+        report.note(Kind::Group, "", What::Lost, text);
+    }
 }
 
 fn users(
@@ -104,9 +129,9 @@ fn users(
             }
         };
         if user.name.as_deref().is_none_or(|name| name.trim().is_empty()) {
-            report.note(
+            report.note_of(
                 Kind::User,
-                &user.id,
+                (&user.id, &user.id),
                 What::Repaired,
                 "has no name: the id is the name now",
             );
@@ -145,19 +170,32 @@ fn users(
             },
             password_hash: password_hash(user, provider, name, report),
             subjects: subjects.remove(&user.id[..]).unwrap_or_default(),
-            preferences: user
-                .preferences
-                .iter()
-                .filter(|(key, value)| {
-                    !PREFERENCES
-                        .iter()
-                        .any(|(name, default)| key == name && *value == default)
-                })
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect(),
+            preferences: preferences(user, name, report),
         });
     }
     users
+}
+
+/// The preferences that are not the defaults. Those that are too long to keep are left out.
+fn preferences(user: &homarr::User, name: &str, report: &mut Report) -> Map<String, Value> {
+    let is_default = |key: &String, value: &Value| {
+        let mut defaults = PREFERENCES.iter();
+        value.is_null() || defaults.any(|(name, default)| key == name && value == default)
+    };
+    let own = user
+        .preferences
+        .iter()
+        .filter(|(key, value)| !is_default(key, value));
+    let mut own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+    for key in ["headerPreferences", "byteUnitSystem"] {
+        let length = portico_storage::extras::text(&own).chars().count();
+        if length > ExtrasOf::MOST_OF_USER && own.remove(key).is_some() {
+            let most = ExtrasOf::MOST_OF_USER;
+            let text = format!("its {key}: at most {most} characters of such preferences are kept");
+            report.note_of(Kind::User, (&user.id, name), What::Lost, text);
+        }
+    }
+    own
 }
 
 /// The search engine of users without one of their own.
@@ -180,9 +218,9 @@ fn comes_along(engine: &homarr::SearchEngine) -> bool {
 fn first_day_of_week(user: &homarr::User, name: &str, report: &mut Report) -> u8 {
     let day = user.first_day_of_week.and_then(|day| u8::try_from(day).ok());
     day.filter(|day| *day <= 6).unwrap_or_else(|| {
-        report.note(
+        report.note_of(
             Kind::User,
-            name,
+            (&user.id, name),
             What::Repaired,
             "has no such first day of the week: it is Monday now",
         );
@@ -202,7 +240,7 @@ fn password_hash(user: &homarr::User, provider: Provider, name: &str, report: &m
         };
         let why =
             format!("{why}: the user cannot sign in until an administrator sets one (`portico recover`)");
-        report.note(Kind::User, name, What::Lost, why);
+        report.note_of(Kind::User, (&user.id, name), What::Lost, why);
     }
     hash.cloned()
 }
@@ -284,6 +322,11 @@ impl<'a> Homes<'a> {
         let is_there = |id: &String| homarr.boards.iter().any(|board| board.id == *id);
         let mut groups: Vec<_> = homarr.groups.iter().filter(has_board).collect();
         groups.sort_by_key(|group| (group.name == EVERYONE, group.position));
+        for group in &groups {
+            let text = "its home board: those who are members now have it as their own, where they had none, and those \
+                        who come later do not get it";
+            report.note_of(Kind::Group, (&group.id, &group.name), What::Lost, text);
+        }
         let server = ["homeBoardId", "mobileHomeBoardId"].map(|field| {
             let id = homarr.setting("board", field);
             if id.as_ref().is_some_and(|id| !is_there(id)) {
@@ -293,6 +336,11 @@ impl<'a> Homes<'a> {
             }
             id
         });
+        if server.iter().any(Option::is_some) {
+            let text = "the home board of the server: those who are here now have it as their own, where they had none, \
+                        and those who come later do not get it";
+            report.note(Kind::Other, "", What::Lost, text);
+        }
         Self { groups, server }
     }
 
@@ -318,32 +366,46 @@ impl<'a> Homes<'a> {
     }
 }
 
-fn apps(homarr: &Homarr, report: &mut Report) -> Vec<App> {
+fn apps(
+    homarr: &Homarr,
+    surroundings: &Surroundings,
+    pictures: &mut Pictures<'_>,
+    report: &mut Report,
+) -> Vec<App> {
     report.count(Kind::App).found = homarr.apps.len() as u64;
-    let apps = homarr.apps.iter();
-    let apps = apps.filter(|app| check_id(report, Kind::App, &app.id, &app.name));
-    let apps: Vec<_> = apps
-        .map(|app| App {
+    let mut apps = Vec::new();
+    for app in &homarr.apps {
+        if !check_id(report, Kind::App, &app.id, &app.name) {
+            continue;
+        }
+        let of = (&app.id[..], &app.name[..]);
+        let icon_url = pictures.icon(Kind::App, of, &app.icon_url, report);
+        if app.icon_url.trim().is_empty() {
+            let text = "has no icon: it is the default icon now";
+            report.note_of(Kind::App, of, What::Repaired, text);
+        }
+        apps.push(App {
             id: app.id.clone(),
             name: app.name.clone(),
             description: app.description.clone(),
-            icon_url: app.icon_url.clone(),
-            href: app.href.clone(),
+            icon_url,
+            href: app.href.as_ref().map(|href| link(href, surroundings)),
             ping_url: app.ping_url.clone(),
-        })
-        .collect();
-    for app in apps.iter().filter(|app| app.icon_url.trim().is_empty()) {
-        report.note(
-            Kind::App,
-            &app.name,
-            What::Repaired,
-            "has no icon: it is the default icon now",
-        );
+        });
     }
     apps
 }
 
-fn search_engines(homarr: &Homarr, report: &mut Report) -> Vec<SearchEngine> {
+/// Where a link leads: a path leads to Portico, which is where Homarr was.
+fn link(href: &str, surroundings: &Surroundings) -> String {
+    let path = href.trim();
+    match &surroundings.public_url {
+        Some(url) if path.starts_with('/') && !path.starts_with("//") => format!("{url}{path}"),
+        _ => href.to_owned(),
+    }
+}
+
+fn search_engines(homarr: &Homarr, pictures: &mut Pictures<'_>, report: &mut Report) -> Vec<SearchEngine> {
     report.count(Kind::SearchEngine).found = homarr.search_engines.len() as u64;
     let mut engines = Vec::new();
     for engine in &homarr.search_engines {
@@ -361,7 +423,15 @@ fn search_engines(homarr: &Homarr, report: &mut Report) -> Vec<SearchEngine> {
             name: engine.name.trim().to_owned(),
             short: engine.short.trim().to_owned(),
             url_template: url_template.trim().to_owned(),
-            icon_url: engine.icon_url.trim().to_owned(),
+            icon_url: pictures
+                .icon(
+                    Kind::SearchEngine,
+                    (&engine.id, &engine.name),
+                    &engine.icon_url,
+                    report,
+                )
+                .trim()
+                .to_owned(),
             description: description.filter(|text| !text.is_empty()).map(str::to_owned),
         });
     }
@@ -372,11 +442,8 @@ fn keys(homarr: &Homarr, report: &mut Report) -> Vec<Key> {
     report.count(Kind::ApiKey).found = homarr.keys.len() as u64;
     let mut keys = Vec::new();
     for key in &homarr.keys {
-        // What a key begins with, before its dot.
-        let is_id =
-            (1..=64).contains(&key.id.len()) && key.id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let why = match (is_id, is_bcrypt(&key.hash)) {
-            (false, _) => "its id is none that Homarr makes",
+        let why = match (secrets::is_imported_id(&key.id), is_bcrypt(&key.hash)) {
+            (false, _) => "its id has a dot or a space, more than 64 characters, or other ones than ASCII",
             (_, false) => "its hash is none of bcrypt with a cost of 4 to 13",
             (true, true) => {
                 keys.push(Key {
@@ -417,17 +484,27 @@ fn invites(homarr: &Homarr, now: Timestamp, report: &mut Report) -> Vec<Invite> 
     invites
 }
 
-fn note_everything_else(homarr: &Homarr, report: &mut Report) {
-    for (what, count) in &homarr.others {
-        report.note(
-            Kind::Other,
-            "",
-            What::LeftOut,
-            format!("{} of {what}", counted(*count, "row")),
-        );
+fn note_everything_else(homarr: &Homarr, pictures: &Pictures<'_>, report: &mut Report) {
+    let mut left_out = |text: String| report.note(Kind::Other, "", What::LeftOut, text);
+    for (what, count) in &homarr.unread.left_out {
+        left_out(format!("{} of {what}", counted(*count, "row")));
+    }
+    let files = pictures.unused();
+    if files > 0 {
+        left_out(counted(files, "uploaded file") + ", which no app and no search engine has as its icon");
     }
     if !homarr.settings.is_empty() {
-        let text = "the settings of the server; those that Portico has are in its settings file";
-        report.note(Kind::Other, "", What::LeftOut, text);
+        left_out("the settings of the server; those that Portico has are in its settings file".into());
+    }
+    let newer = homarr.identified.newer;
+    if newer > 0 {
+        let last = homarr.identified.schema.migration;
+        left_out(format!(
+            "what is new in {} after {last}, which this portico does not know",
+            counted(newer, "migration")
+        ));
+    }
+    for what in &homarr.unread.newer {
+        left_out(format!("{what}, which is newer than this portico knows"));
     }
 }

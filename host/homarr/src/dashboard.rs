@@ -108,7 +108,8 @@ impl Dashboard {
                 lost.push(counted(removed, "place") + " of apps that do not come along");
             }
             for text in lost {
-                report.note(Kind::Board, &board.board.name, What::Lost, text);
+                let of = (&board.board.id[..], &board.board.name[..]);
+                report.note_of(Kind::Board, of, What::Lost, text);
             }
         }
         self.keys.retain(|key| {
@@ -139,7 +140,7 @@ impl Dashboard {
             ] {
                 if drop_unknown(reference, |id| known.contains(&id[..])) {
                     let text = format!("its {what}, which does not come along");
-                    report.note(Kind::User, &user.name, What::Lost, text);
+                    report.note_of(Kind::User, (&user.id, &user.name), What::Lost, text);
                 }
             }
         }
@@ -188,7 +189,7 @@ fn drop_memberships(
             None => (&group[..], "in this group, which does not come along"),
         };
         let text = format!("{} {why}", counted(count, "membership"));
-        report.note(Kind::Group, name, What::Lost, text);
+        report.note_of(Kind::Group, (&group, name), What::Lost, text);
     }
 }
 

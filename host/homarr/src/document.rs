@@ -163,7 +163,7 @@ impl Unique<'_> {
             return false;
         };
         let text = format!("has the name of another one: it is {:?} now", shown(&new));
-        self.report.note(kind, name, What::Repaired, text);
+        self.report.note_of(kind, (id, name), What::Repaired, text);
         self.new.insert((kind, id.to_owned()));
         *name = new;
         true
@@ -206,7 +206,7 @@ impl Repair {
                 "the permission {:?}, which Portico does not have",
                 shown(&permission)
             );
-            report.note(Kind::Group, &group.name, What::Lost, text);
+            report.note_of(Kind::Group, (&group.id, &group.name), What::Lost, text);
         }
         for (kind, records) in doomed {
             for (index, why) in records.into_iter().rev() {
@@ -228,7 +228,8 @@ impl Repair {
     ) -> bool {
         let (kind, index) = (place.kind, place.index);
         let name = name_at(dashboard, kind, index);
-        let mut say = |what, text: String| report.note(kind, &name, what, text);
+        let id = id_at(dashboard, place).unwrap_or_default();
+        let mut say = |what, text: String| report.note_of(kind, (&id, &name), what, text);
         match (kind, &place.field[..]) {
             (_, "name") => {
                 let (least, most) = if kind == Kind::User {
@@ -247,9 +248,7 @@ impl Repair {
                 let text = format!("its name {rule}: it is {:?} now", shown(&new));
                 say(What::Repaired, text);
                 *name_of(dashboard, kind, index) = new;
-                if let Some(id) = id_at(dashboard, place) {
-                    dashboard.new_names.insert((kind, id));
-                }
+                dashboard.new_names.insert((kind, id));
             }
             (Kind::User, "email") => {
                 let email = dashboard.users[index].user.email.take();
@@ -286,10 +285,14 @@ impl Repair {
                 );
             }
             (Kind::App, "href") => {
-                let href = dashboard.apps[index].href.take();
+                let href = dashboard.apps[index].href.take().unwrap_or_default();
+                let advice = match href.starts_with('/') {
+                    true => ": with --public-url it stays a link to this host",
+                    false => "",
+                };
                 say(
                     What::Lost,
-                    format!("its href {:?}, which {rule}", shown(&href.unwrap_or_default())),
+                    format!("its href {:?}, which {rule}{advice}", shown(&href)),
                 );
             }
             (Kind::App, "pingUrl") => {

@@ -54,6 +54,11 @@ impl Fates {
         self.of(id) == Some(&Fate::New)
     }
 
+    /// Whether the record is here already, or joined with one that is.
+    pub fn is_here(&self, id: &str) -> bool {
+        matches!(self.of(id), Some(Fate::Present | Fate::Joined(_)))
+    }
+
     /// Whether one of the records came with an earlier import.
     pub fn has_present(&self) -> bool {
         self.by_id.values().any(|fate| *fate == Fate::Present)

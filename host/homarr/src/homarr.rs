@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::Schema;
+use crate::inventory::Unread;
+use crate::schema::Identified;
 
 /// What is read of a database.
 #[derive(Debug)]
 pub struct Homarr {
-    pub schema: &'static Schema,
+    pub identified: Identified,
     pub users: Vec<User>,
     pub accounts: Vec<Account>,
     pub groups: Vec<Group>,
@@ -28,8 +29,9 @@ pub struct Homarr {
     pub keys: Vec<Key>,
     pub invites: Vec<Invite>,
     pub settings: Vec<(String, Value)>,
-    /// How many rows the tables have that are not read, and what they are.
-    pub others: Vec<(&'static str, usize)>,
+    pub medias: Vec<Media>,
+    /// What is not read.
+    pub unread: Unread,
 }
 
 #[derive(Debug, Clone)]
@@ -66,6 +68,16 @@ pub struct Group {
     pub home_board: Option<String>,
     pub mobile_home_board: Option<String>,
     pub position: i64,
+    pub owner: Option<String>,
+}
+
+/// A file that a user has uploaded.
+#[derive(Debug)]
+pub struct Media {
+    pub id: String,
+    pub content_type: String,
+    /// `None` if it is too large to come along.
+    pub content: Option<Vec<u8>>,
 }
 
 /// A group, and a member of it or a permission.
@@ -110,6 +122,8 @@ pub struct Layout {
     pub board: String,
     pub columns: i64,
     pub breakpoint: i64,
+    /// What only newer schemas have, by its names in Homarr's interface.
+    pub more: Map<String, Value>,
 }
 
 #[derive(Debug)]

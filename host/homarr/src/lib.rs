@@ -2,8 +2,9 @@
 //!
 //! Invariants:
 //! - The database may come from anyone. Nothing in it runs, and everything that is read from it is bounded
-//!   (`source.rs`, `archive.rs`, `rows.rs`).
-//! - Only schemas of Homarr whose commit is known are read (`schema.rs`).
+//!   (`source.rs`, `archive.rs`, `tar.rs`, `rows.rs`).
+//! - A schema of Homarr is read if it begins with one whose commit is known (`schema.rs`). What is new in it, and whatever
+//!   else is not read, is reported (`inventory.rs`).
 //! - What is not imported as it was has a note in the [`Report`].
 //! - Planning is pure. The caller lets Portico's own procedures check the records (`document.rs`), and writes the plan
 //!   in one transaction.
@@ -14,12 +15,17 @@ mod boards;
 mod convert;
 mod dashboard;
 mod document;
+mod entries;
 mod fates;
+mod grid;
 mod homarr;
 mod ids;
+mod inventory;
+mod kinds;
 mod limits;
 mod merge;
 mod names;
+mod pictures;
 mod places;
 mod present;
 mod report;
@@ -27,6 +33,7 @@ mod rows;
 mod schema;
 mod source;
 mod tables;
+mod tar;
 #[cfg(test)]
 mod tests;
 
@@ -35,9 +42,9 @@ pub use convert::{Surroundings, convert};
 pub use dashboard::{Dashboard, Group, Invite, Key, User};
 pub use document::{Repair, check_rounds, document, make_names_unique};
 pub use homarr::Homarr;
+pub use kinds::FileKind;
 pub use merge::{Plan, merge};
 pub use names::Keys;
 pub use present::Present;
-pub use report::{Count, Kind, Note, Report, What};
-pub use schema::{SUPPORTED, Schema};
-pub use source::FileKind;
+pub use report::{Count, Kind, Note, Report, What, shown};
+pub use schema::{Identified, SUPPORTED, Schema};

@@ -32,6 +32,7 @@ pub struct Plan {
 /// Plans the import. `keys` has the keys of [`Dashboard::names`]. Afterwards some records have new names.
 pub fn merge(mut dashboard: Dashboard, present: &Present, keys: &Keys, report: &mut Report) -> Plan {
     let mut merge = Merge(All::of(&dashboard, present, keys));
+    report.take_back(&merge.not_created(&dashboard));
     merge.rename(&mut dashboard, present, Renaming { keys, report });
     merge.count(&dashboard, report);
     merge.0.remove_left_out(&mut dashboard);
@@ -42,6 +43,24 @@ pub fn merge(mut dashboard: Dashboard, present: &Present, keys: &Keys, report: &
 struct Merge(All);
 
 impl Merge {
+    /// The records that are here already, or joined with one that is.
+    fn not_created<'a>(&self, dashboard: &'a Dashboard) -> HashSet<(Kind, &'a str)> {
+        let all = &self.0;
+        let groups = dashboard.groups.iter();
+        let groups = groups.map(|group| (Kind::Group, &all.groups, &group.id));
+        let users = dashboard.users.iter();
+        let users = users.map(|user| (Kind::User, &all.users, &user.user.id));
+        let apps = dashboard.apps.iter();
+        let apps = apps.map(|app| (Kind::App, &all.apps, &app.id));
+        let engines = dashboard.search_engines.iter();
+        let engines = engines.map(|engine| (Kind::SearchEngine, &all.engines, &engine.id));
+        let boards = dashboard.boards.iter();
+        let boards = boards.map(|board| (Kind::Board, &all.boards, &board.board.id));
+        let records = groups.chain(users).chain(apps).chain(engines).chain(boards);
+        let records = records.filter(|(_, fates, id)| fates.is_here(id));
+        records.map(|(kind, _, id)| (kind, &id[..])).collect()
+    }
+
     /// Gives new records other names if theirs are taken.
     fn rename(&mut self, dashboard: &mut Dashboard, present: &Present, mut renaming: Renaming<'_>) {
         let all = &mut self.0;

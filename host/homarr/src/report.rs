@@ -1,7 +1,7 @@
 //! What an import does: how many records of each kind it creates, and a note for each thing that is not imported as it
 //! was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -43,6 +43,9 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     pub kind: Kind,
+    /// The id of the record in Homarr; empty if the note is about no single record.
+    #[serde(skip)]
+    pub id: String,
     /// The name of the record, or its id; empty if the note is about no single record.
     pub name: String,
     /// What happened to it.
@@ -71,6 +74,9 @@ pub struct Count {
     pub lost: u64,
     /// How many notes say that a record has the name of a record that is already in Portico.
     pub collided: u64,
+    /// How many notes say something else.
+    #[serde(skip)]
+    unnumbered: u64,
 }
 
 /// What an import does.
@@ -80,6 +86,18 @@ pub struct Report {
     pub counts: BTreeMap<Kind, Count>,
     /// In the order in which they were noticed.
     pub notes: Vec<Note>,
+}
+
+impl Count {
+    /// The number of notes that say this.
+    fn of(&mut self, what: What) -> &mut u64 {
+        match what {
+            What::Repaired => &mut self.repaired,
+            What::Lost => &mut self.lost,
+            What::Collided => &mut self.collided,
+            What::LeftOut | What::Kept => &mut self.unnumbered,
+        }
+    }
 }
 
 impl Kind {
@@ -113,19 +131,32 @@ impl Report {
         self.counts.entry(kind).or_default()
     }
 
+    /// Notes something that is about no single record, or that stays true whatever happens to the record.
     pub fn note(&mut self, kind: Kind, name: &str, what: What, text: impl Into<String>) {
-        let count = self.count(kind);
-        match what {
-            What::Repaired => count.repaired += 1,
-            What::Lost => count.lost += 1,
-            What::Collided => count.collided += 1,
-            What::LeftOut | What::Kept => {}
-        }
+        self.note_of(kind, ("", name), what, text);
+    }
+
+    /// Notes what happens to the record of this id and name, if it is imported.
+    pub fn note_of(&mut self, kind: Kind, (id, name): (&str, &str), what: What, text: impl Into<String>) {
+        *self.count(kind).of(what) += 1;
         self.notes.push(Note {
             kind,
+            id: id.to_owned(),
             name: shown(name),
             what,
             text: text.into(),
+        });
+    }
+
+    /// Takes the notes of these records back: they are not created, because they are here already.
+    pub fn take_back(&mut self, records: &HashSet<(Kind, &str)>) {
+        let counts = &mut self.counts;
+        self.notes.retain(|note| {
+            let is_kept = note.id.is_empty() || !records.contains(&(note.kind, &note.id[..]));
+            if !is_kept {
+                *counts.entry(note.kind).or_default().of(note.what) -= 1;
+            }
+            is_kept
         });
     }
 

@@ -5,6 +5,9 @@
 //! - A value of another type than Homarr writes ends the import, because its meaning would be a guess.
 //! - A table is read only after it is known to have few rows and little text.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use anyhow::{Context, bail, ensure};
 use portico_sqlite::foreign;
 use rusqlite::{Connection, types::ValueRef};
@@ -22,70 +25,130 @@ pub struct Row<'a, 'rows> {
     number: usize,
 }
 
-/// Reads these columns of all rows.
-pub fn read<T>(
-    connection: &Connection,
-    table: &str,
-    columns: &[&'static str],
-    mut record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
-) -> anyhow::Result<Vec<T>> {
-    let present = columns_of(connection, table)?;
-    for column in columns {
-        ensure!(
-            present.iter().any(|name| name == column),
-            "the table {table} has no column {column}"
+/// Reads tables, and remembers which of their columns it has read.
+pub struct Reader<'a> {
+    pub connection: &'a Connection,
+    read: RefCell<HashSet<(&'static str, &'static str)>>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(connection: &'a Connection) -> Self {
+        Self {
+            connection,
+            read: RefCell::default(),
+        }
+    }
+
+    /// Whether this column was read.
+    pub fn has_read(&self, table: &str, column: &str) -> bool {
+        self.read.borrow().iter().any(|read| *read == (table, column))
+    }
+
+    /// Reads these columns of all rows.
+    pub fn read<T>(
+        &self,
+        table: &'static str,
+        columns: &[&'static str],
+        record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        self.read_some(table, columns, |column| quoted(column), record)
+    }
+
+    /// Reads these columns of all rows, where a value of the last one that has more bytes than `most` is null.
+    pub fn read_small<T>(
+        &self,
+        table: &'static str,
+        columns: &[&'static str],
+        most: usize,
+        record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        let last = columns.last().copied().unwrap_or_default();
+        let expression = |column: &str| {
+            let name = quoted(column);
+            if column == last {
+                format!("CASE WHEN octet_length({name}) <= {most} THEN {name} END")
+            } else {
+                name
+            }
+        };
+        self.read_some(table, columns, expression, record)
+    }
+
+    fn read_some<T>(
+        &self,
+        table: &'static str,
+        columns: &[&'static str],
+        expression: impl Fn(&str) -> String,
+        mut record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        let present = self.columns_of(table)?;
+        for column in columns {
+            ensure!(
+                present.iter().any(|name| name == column),
+                "the table {table} has no column {column}"
+            );
+            self.read.borrow_mut().insert((table, column));
+        }
+        let expressions: Vec<String> = columns.iter().map(|column| expression(column)).collect();
+        check_size(self.connection, table, &expressions)?;
+        let sql = format!(
+            "SELECT {} FROM main.{} NOT INDEXED",
+            expressions.join(", "),
+            quoted(table)
         );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut records = Vec::new();
+        while let Some(row) = rows
+            .next()
+            .with_context(|| format!("the table {table} cannot be read"))?
+        {
+            let number = records.len() + 1;
+            records.push(record(&Row {
+                row,
+                table,
+                columns,
+                number,
+            })?);
+        }
+        Ok(records)
     }
-    check_size(connection, table, columns)?;
-    let names: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
-    let sql = format!("SELECT {} FROM main.\"{table}\" NOT INDEXED", names.join(", "));
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    let mut records = Vec::new();
-    while let Some(row) = rows
-        .next()
-        .with_context(|| format!("the table {table} cannot be read"))?
-    {
-        let number = records.len() + 1;
-        records.push(record(&Row {
-            row,
-            table,
-            columns,
-            number,
-        })?);
+
+    /// The columns of a table that must be there.
+    pub fn columns_of(&self, table: &str) -> anyhow::Result<Vec<String>> {
+        let present = foreign::check_table(self.connection, table)?;
+        present.with_context(|| {
+            format!(
+                "the table {table} is missing, or is none that Homarr makes (virtual, a view, or computed)"
+            )
+        })
     }
-    Ok(records)
 }
 
-/// The columns of a table that must be there.
-pub fn columns_of(connection: &Connection, table: &str) -> anyhow::Result<Vec<String>> {
-    let present = foreign::check_table(connection, table)?;
-    present.with_context(|| {
-        format!("the table {table} is missing, or is none that Homarr makes (virtual, a view, or computed)")
-    })
-}
-
-/// How many rows a table has; `None` if there is no such table.
-pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<usize>> {
-    if foreign::check_table(connection, table)?.is_none() {
-        return Ok(None);
-    }
-    let sql = format!("SELECT count(*) FROM main.\"{table}\" NOT INDEXED");
+/// How many rows a table has.
+pub fn count(connection: &Connection, table: &str) -> anyhow::Result<usize> {
+    let sql = format!("SELECT count(*) FROM main.{} NOT INDEXED", quoted(table));
     let count: i64 = connection
         .query_row(&sql, [], |row| row.get(0))
-        .with_context(|| format!("the table {table} cannot be read"))?;
-    Ok(usize::try_from(count).ok())
+        .with_context(|| format!("the table {table:?} cannot be read"))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
+/// The name of a table or a column in a statement.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Refuses a table that is too large. The lengths of values precede them, so this reads no text.
-fn check_size(connection: &Connection, table: &str, columns: &[&str]) -> anyhow::Result<()> {
-    let lengths: Vec<String> = columns
+fn check_size(connection: &Connection, table: &str, expressions: &[String]) -> anyhow::Result<()> {
+    let lengths: Vec<String> = expressions
         .iter()
-        .map(|column| format!("ifnull(octet_length(\"{column}\"), 0)"))
+        .map(|expression| format!("ifnull(octet_length({expression}), 0)"))
         .collect();
     let sql = format!(
-        "SELECT count(*), total({}) FROM main.\"{table}\" NOT INDEXED",
-        lengths.join(" + ")
+        "SELECT count(*), total({}) FROM main.{} NOT INDEXED",
+        lengths.join(" + "),
+        quoted(table)
     );
     let (rows, bytes) = connection
         .query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
@@ -127,6 +190,14 @@ impl Row<'_, '_> {
 
     pub fn flag(&self, column: usize) -> anyhow::Result<bool> {
         Ok(self.number(column)? == Some(1))
+    }
+
+    pub fn optional_bytes(&self, column: usize) -> anyhow::Result<Option<Vec<u8>>> {
+        match self.row.get_ref(column)? {
+            ValueRef::Null => Ok(None),
+            ValueRef::Blob(bytes) => Ok(Some(bytes.to_owned())),
+            value => bail!("{} is {} and no blob", self.place(column), value.data_type()),
+        }
     }
 
     fn place(&self, column: usize) -> String {

@@ -1,9 +1,10 @@
 //! The schemas of Homarr that can be read.
 //!
 //! Homarr's migrator has a table `__drizzle_migrations` with the moment of each migration of the database. A database
-//! is accepted if these moments are exactly those of the first migrations in
-//! `packages/db/migrations/sqlite/meta/_journal.json`, up to one that is listed here. Its columns are checked when a
-//! table is read.
+//! is accepted if these moments are those of the first migrations in
+//! `packages/db/migrations/sqlite/meta/_journal.json`, up to one that is listed here. After all of Homarr 1 there may be
+//! others that are not known: its columns are checked when a table is read, and what is new is reported
+//! (`inventory.rs`).
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,7 @@ pub struct Schema {
 }
 
 /// The moments of all migrations, in milliseconds, in order.
-const JOURNAL: [i64; 42] = [
+const JOURNAL: [i64; 49] = [
     1_715_334_238_443,
     1_715_871_797_713,
     1_715_973_963_014,
@@ -63,13 +64,64 @@ const JOURNAL: [i64; 42] = [
     1_780_764_500_000,
     1_783_176_100_870,
     1_783_786_658_943,
+    // Homarr 2.
+    1_784_305_283_910,
+    1_786_212_459_480,
+    1_786_215_203_092,
+    1_786_217_088_950,
+    1_787_556_956_665,
+    1_788_763_848_930,
+    1_788_845_055_278,
 ];
 
-/// The number of migrations of the oldest schema that can be read: from then on, items have a place in each layout.
-const OLDEST: usize = 31;
+/// How many of them are of Homarr 1. A database with all of these may have others that are not known.
+const OF_HOMARR_1: usize = 42;
 
-/// The schemas with 31 to 42 migrations.
+/// The number of migrations of the oldest schema that can be read: that of Homarr 1.0.0.
+const OLDEST: usize = 21;
+
+/// The schemas with 21 to 49 migrations.
 pub static SUPPORTED: [Schema; JOURNAL.len() - OLDEST + 1] = [
+    Schema {
+        migration: "0020_empty_hellfire_club",
+        commit: "e01d74f4f89aee9a122b660e6303c356871c6ebb",
+    },
+    Schema {
+        migration: "0021_famous_bruce_banner",
+        commit: "92f70f5a03048c7b269604f1ce33313ecf23a64b",
+    },
+    Schema {
+        migration: "0022_modern_sunfire",
+        commit: "7cb0aa70f11253aa4016d928f326eb71183626f6",
+    },
+    Schema {
+        migration: "0023_fix_on_delete_actions",
+        commit: "26468a413795afa7cc3444058bfc73435fb7f2a0",
+    },
+    Schema {
+        migration: "0024_bitter_scrambler",
+        commit: "dff6cb9d31c3884bf811774a7c90dad27ac19691",
+    },
+    Schema {
+        migration: "0025_add-group-home-board-settings",
+        commit: "ffe72598026e5e27588b18feeaaf7d30065d5536",
+    },
+    Schema {
+        migration: "0026_add-border-radius",
+        commit: "7705bc44ae7c93751e718b019c98c11369c221af",
+    },
+    Schema {
+        migration: "0027_wooden_blizzard",
+        commit: "de5c34ab079c308c80cc3b1ba8f9c8a265e3a1c3",
+    },
+    Schema {
+        migration: "0028_add_app_ping_url",
+        commit: "fb467ac16553d3c498770a531cf77b9f2c7c0a9e",
+    },
+    Schema {
+        migration: "0029_add_layouts",
+        commit: "7761dc29c809b28cc8275dcabf77c453cea3621c",
+    },
     Schema {
         migration: "0030_migrate_item_and_section_for_layouts",
         commit: "7761dc29c809b28cc8275dcabf77c453cea3621c",
@@ -118,16 +170,53 @@ pub static SUPPORTED: [Schema; JOURNAL.len() - OLDEST + 1] = [
         migration: "0041_add_right_click_preference",
         commit: "5e39c8813a73ee57f2bc7491eb5814af11cff267",
     },
+    Schema {
+        migration: "0042_custom_widget_v2_tables",
+        commit: "7a2d6009f79a94058d3f3d54e7e7918222fba6cb",
+    },
+    Schema {
+        migration: "0043_add_layout_gutters",
+        commit: "93276abc8c779c1b27a803b8447c57d86d2f1203",
+    },
+    Schema {
+        migration: "0044_add_layout_role",
+        commit: "a0390490847685ba0a50fe12480df25206c1f5b5",
+    },
+    Schema {
+        migration: "0045_add_assistant_tables",
+        commit: "9fd7a8a05bee796daf143f84a198769998e20ddc",
+    },
+    Schema {
+        migration: "0046_add_header_preferences_and_branding",
+        commit: "4b5e04a6eca0804d9b53df3bd2ac0ad647f3289a",
+    },
+    Schema {
+        migration: "0047_add_byte_unit_system",
+        commit: "3064c15b17702e4c45df3435a6c3f6c530a49d4c",
+    },
+    Schema {
+        migration: "0048_add_fixed_board_scaling",
+        commit: "ecc1009e23c3d5b1db02bddda419fcbf6a10be5c",
+    },
 ];
+
+/// The schema of a database.
+#[derive(Clone, Copy, Debug)]
+pub struct Identified {
+    /// The newest that is known.
+    pub schema: &'static Schema,
+    /// How many migrations the database has had after it.
+    pub newer: usize,
+}
 
 /// More migrations than Homarr will have.
 const MOST_MIGRATIONS: i64 = 10_000;
 
 /// The schema of a database. Refuses one that is unknown, and says what was found.
-pub fn identify(connection: &Connection) -> anyhow::Result<&'static Schema> {
+pub fn identify(connection: &Connection) -> anyhow::Result<Identified> {
     if foreign::check_table(connection, "__drizzle_migrations")?.is_none() {
         let tables = first_tables(connection)?;
-        bail!("it is not a database of Homarr 1: there is no table __drizzle_migrations, but {tables}");
+        bail!("it is not a database of Homarr: there is no table __drizzle_migrations, but {tables}");
     }
     let sql = "SELECT created_at FROM __drizzle_migrations NOT INDEXED LIMIT ?1";
     let mut statement = connection
@@ -141,13 +230,13 @@ pub fn identify(connection: &Connection) -> anyhow::Result<&'static Schema> {
     })?;
     let mut moments: Vec<i64> = moments.collect::<rusqlite::Result<_>>()?;
     moments.sort_unstable();
-    if JOURNAL.starts_with(&moments)
-        && let Some(schema) = moments
-            .len()
-            .checked_sub(OLDEST)
-            .and_then(|index| SUPPORTED.get(index))
+    let known = JOURNAL.iter().zip(&moments);
+    let known = known.take_while(|(known, moment)| known == moment).count();
+    let newer = moments.len() - known;
+    if (newer == 0 || known >= OF_HOMARR_1)
+        && let Some(schema) = known.checked_sub(OLDEST).and_then(|index| SUPPORTED.get(index))
     {
-        return Ok(schema);
+        return Ok(Identified { schema, newer });
     }
     bail!("its schema is unknown: {}", describe(&moments));
 }
@@ -170,7 +259,6 @@ fn describe(moments: &[i64]) -> String {
         count if count < OLDEST && JOURNAL.starts_with(moments) => {
             "it is older: start a newer Homarr on it once, which brings it up to date"
         }
-        count if count > JOURNAL.len() && moments.starts_with(&JOURNAL) => "it is newer: use a newer portico",
         _ => "some of them are not Homarr's",
     };
     format!("{text}; {known}; {advice}")

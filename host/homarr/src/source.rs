@@ -9,63 +9,15 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use portico_sqlite::temporary::Temporary;
 
-use crate::archive;
-use crate::limits::{MOST_BYTES, copy_bounded, other_edition};
+use crate::kinds::FileKind;
+use crate::limits::{MOST_BYTES, copy_bounded};
+use crate::{archive, entries, tar};
 
 /// The name of a copy, before its random letters.
 const PREFIX: &str = ".portico-homarr-";
-
-/// What a file is, by its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    Database,
-    /// A ZIP, as Homarr exports it.
-    Archive,
-}
-
-impl FileKind {
-    /// Looks at the beginning of a file, and refuses a file that can be neither.
-    pub fn of(file: &Path) -> anyhow::Result<Self> {
-        let metadata = fs::metadata(file)?;
-        // Opening a pipe would wait for a writer.
-        ensure!(
-            metadata.is_file(),
-            "it is not a regular file but a folder or a device: give Homarr's db.sqlite, or the ZIP of its backup"
-        );
-        let mut start = Vec::new();
-        File::open(file)?.take(4096).read_to_end(&mut start)?;
-        ensure!(!start.is_empty(), "it is empty");
-        if start.starts_with(b"SQLite format 3\0") {
-            return Ok(Self::Database);
-        }
-        if start.starts_with(b"PK\x03\x04") {
-            return Ok(Self::Archive);
-        }
-        if let Some(edition) = edition_of_dump(&start) {
-            bail!(other_edition(edition));
-        }
-        bail!(
-            "it is neither a database of SQLite nor a ZIP: give Homarr's db.sqlite, or the ZIP of its backup"
-        );
-    }
-}
-
-/// The edition of Homarr whose database a dump comes from.
-fn edition_of_dump(start: &[u8]) -> Option<&'static str> {
-    let text = String::from_utf8_lossy(start);
-    // `pg_dump` begins its custom format with PGDMP.
-    if start.starts_with(b"PGDMP") || text.contains("PostgreSQL database") {
-        return Some("PostgreSQL");
-    }
-    let is_mysql = ["MySQL dump", "MariaDB dump", "mysqldump"];
-    is_mysql
-        .iter()
-        .any(|words| text.contains(words))
-        .then_some("MySQL")
-}
 
 /// A private copy of a database.
 pub struct DatabaseCopy {
@@ -80,9 +32,14 @@ impl DatabaseCopy {
         let copy =
             Temporary::create(folder, PREFIX, 0o600).context("cannot make a copy in the data directory")?;
         let mut copy = Self { file: copy, bytes: 0 };
+        let log = copy.companion("-wal");
+        let log = || create_private(&log);
         copy.bytes = match kind {
             FileKind::Database => copy.copy_database(file)?,
-            FileKind::Archive => archive::extract(file, copy.file.file())?,
+            FileKind::Folder => copy.copy_database(&entries::database_in(file)?)?,
+            FileKind::Zip => archive::extract(file, copy.file.file(), log)?,
+            FileKind::Tar => tar::extract(file, false, copy.file.file(), log)?,
+            FileKind::TarGz => tar::extract(file, true, copy.file.file(), log)?,
         };
         copy.check_header()?;
         Ok(copy)

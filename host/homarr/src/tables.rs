@@ -7,56 +7,45 @@ use portico_sqlite::foreign;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
+use crate::grid::Grid;
 use crate::homarr::{
-    Account, App, Board, Group, Homarr, Invite, Item, ItemPlace, Key, Layout, Pair, SearchEngine, Section,
-    SectionPlace, Share, User,
+    Account, App, Board, Group, Homarr, Invite, Key, Media, Pair, SearchEngine, Share, User,
 };
-use crate::rows::{Row, columns_of, count, read};
+use crate::inventory::Unread;
+use crate::rows::{Reader, Row};
 use crate::schema;
 use crate::source::DatabaseCopy;
 
 /// The most records of each kind, except apps: as many as a document has (docs/desired-state.md).
 const MOST_ENTRIES: usize = 10_000;
 
-/// Tables whose rows Portico has no place for, and what to call them.
-const OTHERS: [(&str, &str); 10] = [
-    ("integration", "integrations and their secrets"),
-    ("media", "uploaded files"),
-    ("custom_widget_definition", "custom widgets"),
-    ("widget_secret", "secrets of widgets"),
-    ("section_collapse_state", "collapsed sections"),
-    ("trusted_certificate_hostname", "trusted certificates"),
-    ("cron_job_configuration", "settings of jobs"),
-    ("session", "sessions (everyone signs in again)"),
+/// The columns with preferences that Portico stores but does not use, their names in Homarr's interface, and what they
+/// hold.
+const PREFERENCES: [(&str, &str, Holds); 6] = [
+    ("ddg_bangs", "ddgBangs", Holds::YesOrNo),
     (
-        "integrationUserPermission",
-        "permissions of users on integrations",
+        "enable_right_click_on_widgets",
+        "enableRightClickOnWidgets",
+        Holds::YesOrNo,
     ),
-    (
-        "integrationGroupPermissions",
-        "permissions of groups on integrations",
-    ),
+    ("completed_manage_tour", "completedManageTour", Holds::YesOrNo),
+    ("completed_board_tour", "completedBoardTour", Holds::YesOrNo),
+    ("byte_unit_system", "byteUnitSystem", Holds::Text),
+    ("header_preferences", "headerPreferences", Holds::Json),
 ];
 
-/// The columns with preferences that Portico stores but does not use, and their names in Homarr's interface. All are
-/// booleans.
-const PREFERENCES: [(&str, &str); 4] = [
-    ("ddg_bangs", "ddgBangs"),
-    ("enable_right_click_on_widgets", "enableRightClickOnWidgets"),
-    ("completed_manage_tour", "completedManageTour"),
-    ("completed_board_tour", "completedBoardTour"),
-];
-
-/// What a column with a look of a board holds.
+/// What a column holds.
 #[derive(Clone, Copy)]
-enum Holds {
+pub(crate) enum Holds {
     Text,
     Number,
     YesOrNo,
+    /// JSON as a text.
+    Json,
 }
 
 /// The columns with the looks of a board, and their names in Homarr's interface.
-const LOOKS: [(&str, &str, Holds); 15] = [
+const LOOKS: [(&str, &str, Holds); 17] = [
     ("page_title", "pageTitle", Holds::Text),
     ("meta_title", "metaTitle", Holds::Text),
     ("logo_image_url", "logoImageUrl", Holds::Text),
@@ -76,7 +65,13 @@ const LOOKS: [(&str, &str, Holds); 15] = [
     ("icon_color", "iconColor", Holds::Text),
     ("item_radius", "itemRadius", Holds::Text),
     ("disable_status", "disableStatus", Holds::YesOrNo),
+    // From Homarr 2 on.
+    ("fixed_scaling", "fixedScaling", Holds::YesOrNo),
+    ("fixed_item_size", "fixedItemSize", Holds::Number),
 ];
+
+/// The largest uploaded file that is read, in bytes: as base64, it fits into an icon's URL.
+pub const MOST_OF_A_MEDIA: usize = 49_000;
 
 impl Homarr {
     /// Reads the database of this file: a database of SQLite, or the ZIP of a backup. While it is read, a copy of it is
@@ -105,19 +100,15 @@ impl Homarr {
         Ok(homarr)
     }
 
-    fn read_tables(db: &Connection) -> anyhow::Result<Self> {
-        let schema = schema::identify(db)?;
-        let mut others = Vec::new();
-        for (table, words) in OTHERS {
-            if let Some(count) = count(db, table)?.filter(|count| *count > 0) {
-                others.push((words, count));
-            }
-        }
-        Ok(Self {
-            schema,
+    fn read_tables(connection: &Connection) -> anyhow::Result<Self> {
+        let identified = schema::identify(connection)?;
+        let reader = Reader::new(connection);
+        let db = &reader;
+        let grid = Grid::read(db)?;
+        let mut homarr = Self {
+            identified,
             users: users(db)?,
-            accounts: read(
-                db,
+            accounts: db.read(
                 "account",
                 &["user_id", "provider", "provider_account_id"],
                 |row| {
@@ -135,35 +126,21 @@ impl Homarr {
             boards: boards(db)?,
             board_users: shares(db, "boardUserPermission", "user_id")?,
             board_groups: shares(db, "boardGroupPermission", "group_id")?,
-            layouts: read(
-                db,
-                "layout",
-                &["id", "board_id", "column_count", "breakpoint", "name"],
-                |row| {
-                    Ok(Layout {
-                        id: row.text(0)?,
-                        board: row.text(1)?,
-                        columns: row.number(2)?.unwrap_or_default(),
-                        breakpoint: row.number(3)?.unwrap_or_default(),
-                        name: row.text(4)?,
-                    })
-                },
-            )?,
-            sections: sections(db)?,
-            section_places: section_places(db)?,
-            items: items(db)?,
-            item_places: item_places(db)?,
-            linked_items: read(db, "integration_item", &["item_id"], |row| row.text(0))?,
+            layouts: grid.layouts,
+            sections: grid.sections,
+            section_places: grid.section_places,
+            items: grid.items,
+            item_places: grid.item_places,
+            linked_items: db.read("integration_item", &["item_id"], |row| row.text(0))?,
             search_engines: search_engines(db)?,
-            keys: read(db, "apiKey", &["id", "api_key", "user_id"], |row| {
+            keys: db.read("apiKey", &["id", "api_key", "user_id"], |row| {
                 Ok(Key {
                     id: row.text(0)?,
                     hash: row.text(1)?,
                     user: row.text(2)?,
                 })
             })?,
-            invites: read(
-                db,
+            invites: db.read(
                 "invite",
                 &["id", "token", "expiration_date", "creator_id"],
                 |row| {
@@ -175,16 +152,19 @@ impl Homarr {
                     })
                 },
             )?,
-            settings: read(db, "serverSetting", &["setting_key", "value"], |row| {
+            settings: db.read("serverSetting", &["setting_key", "value"], |row| {
                 let value = serde_json::from_str(&row.text(1)?).unwrap_or_default();
                 Ok((row.text(0)?, value))
             })?,
-            others,
-        })
+            medias: medias(db)?,
+            unread: Unread::default(),
+        };
+        homarr.unread = Unread::of(db)?;
+        Ok(homarr)
     }
 }
 
-fn users(db: &Connection) -> anyhow::Result<Vec<User>> {
+fn users(db: &Reader<'_>) -> anyhow::Result<Vec<User>> {
     let mut columns = vec![
         "id",
         "name",
@@ -196,20 +176,13 @@ fn users(db: &Connection) -> anyhow::Result<Vec<User>> {
         "home_board_id",
         "mobile_home_board_id",
         "default_search_engine_id",
-        "open_search_in_new_tab",
         "color_scheme",
         "first_day_of_week",
         "ping_icons_enabled",
     ];
-    let present = columns_of(db, "user")?;
-    let mut preferences = Vec::new();
-    for (column, name) in PREFERENCES {
-        if present.iter().any(|present| present == column) {
-            preferences.push((columns.len(), name));
-            columns.push(column);
-        }
-    }
-    read(db, "user", &columns, |row| {
+    let in_new_tab = add_one(db, "user", &mut columns, "open_search_in_new_tab")?;
+    let preferences = add_present(db, "user", &mut columns, &PREFERENCES)?;
+    db.read("user", &columns, |row| {
         Ok(User {
             id: row.text(0)?,
             name: row.optional_text(1)?,
@@ -221,33 +194,51 @@ fn users(db: &Connection) -> anyhow::Result<Vec<User>> {
             home_board: row.optional_text(7)?,
             mobile_home_board: row.optional_text(8)?,
             search_engine: row.optional_text(9)?,
-            search_in_new_tab: row.flag(10)?,
-            color_scheme: row.text(11)?,
-            first_day_of_week: row.number(12)?,
-            ping_icons: row.flag(13)?,
-            preferences: preferences
-                .iter()
-                .map(|(column, name)| Ok(((*name).to_owned(), row.flag(*column)?.into())))
-                .collect::<anyhow::Result<_>>()?,
+            search_in_new_tab: in_new_tab.map_or(Ok(true), |column| row.flag(column))?,
+            color_scheme: row.text(10)?,
+            first_day_of_week: row.number(11)?,
+            ping_icons: row.flag(12)?,
+            preferences: values(row, &preferences)?,
         })
     })
 }
 
-fn groups(db: &Connection) -> anyhow::Result<Vec<Group>> {
-    let columns = ["id", "name", "home_board_id", "mobile_home_board_id", "position"];
-    read(db, "group", &columns, |row| {
+fn groups(db: &Reader<'_>) -> anyhow::Result<Vec<Group>> {
+    let mut columns = vec!["id", "name", "owner_id"];
+    let home = add_one(db, "group", &mut columns, "home_board_id")?;
+    let mobile = add_one(db, "group", &mut columns, "mobile_home_board_id")?;
+    let position = add_one(db, "group", &mut columns, "position")?;
+    db.read("group", &columns, |row| {
+        let text = |column: Option<usize>| column.map_or(Ok(None), |column| row.optional_text(column));
         Ok(Group {
             id: row.text(0)?,
             name: row.text(1)?,
-            home_board: row.optional_text(2)?,
-            mobile_home_board: row.optional_text(3)?,
-            position: row.number(4)?.unwrap_or_default(),
+            owner: row.optional_text(2)?,
+            home_board: text(home)?,
+            mobile_home_board: text(mobile)?,
+            position: position
+                .map_or(Ok(None), |column| row.number(column))?
+                .unwrap_or_default(),
         })
     })
 }
 
-fn pairs(db: &Connection, table: &str, other: &'static str) -> anyhow::Result<Vec<Pair>> {
-    read(db, table, &["group_id", other], |row| {
+/// Adds a column that older schemas lack. Returns where it is.
+fn add_one(
+    db: &Reader<'_>,
+    table: &str,
+    columns: &mut Vec<&'static str>,
+    column: &'static str,
+) -> anyhow::Result<Option<usize>> {
+    let is_there = db.columns_of(table)?.iter().any(|name| name == column);
+    if is_there {
+        columns.push(column);
+    }
+    Ok(is_there.then(|| columns.len() - 1))
+}
+
+fn pairs(db: &Reader<'_>, table: &'static str, other: &'static str) -> anyhow::Result<Vec<Pair>> {
+    db.read(table, &["group_id", other], |row| {
         Ok(Pair {
             group: row.text(0)?,
             other: row.text(1)?,
@@ -255,49 +246,87 @@ fn pairs(db: &Connection, table: &str, other: &'static str) -> anyhow::Result<Ve
     })
 }
 
-fn apps(db: &Connection) -> anyhow::Result<Vec<App>> {
-    let columns = ["id", "name", "description", "icon_url", "href", "ping_url"];
-    read(db, "app", &columns, |row| {
+fn apps(db: &Reader<'_>) -> anyhow::Result<Vec<App>> {
+    let mut columns = vec!["id", "name", "description", "icon_url", "href"];
+    let ping = add_one(db, "app", &mut columns, "ping_url")?;
+    db.read("app", &columns, |row| {
         Ok(App {
             id: row.text(0)?,
             name: row.text(1)?,
             description: row.optional_text(2)?,
             icon_url: row.text(3)?,
             href: row.optional_text(4)?,
-            ping_url: row.optional_text(5)?,
+            ping_url: ping.map_or(Ok(None), |column| row.optional_text(column))?,
         })
     })
 }
 
-fn boards(db: &Connection) -> anyhow::Result<Vec<Board>> {
+fn boards(db: &Reader<'_>) -> anyhow::Result<Vec<Board>> {
     let mut columns = vec!["id", "name", "is_public", "creator_id"];
-    let first = columns.len();
-    columns.extend(LOOKS.iter().map(|(column, ..)| column));
-    read(db, "board", &columns, |row| {
-        let mut looks = Map::new();
-        for (number, (_, name, holds)) in LOOKS.iter().enumerate() {
-            looks.insert((*name).to_owned(), look(row, first + number, *holds)?);
-        }
+    let looks = add_present(db, "board", &mut columns, &LOOKS)?;
+    db.read("board", &columns, |row| {
         Ok(Board {
             id: row.text(0)?,
             name: row.text(1)?,
             is_public: row.flag(2)?,
             creator: row.optional_text(3)?,
-            looks,
+            looks: values(row, &looks)?,
         })
     })
 }
 
-fn look(row: &Row<'_, '_>, column: usize, holds: Holds) -> anyhow::Result<Value> {
-    Ok(match holds {
-        Holds::Text => row.optional_text(column)?.into(),
-        Holds::Number => row.number(column)?.into(),
-        Holds::YesOrNo => row.flag(column)?.into(),
+/// Adds those of the optional columns that the table has. Returns where they are, their names and what they hold.
+pub(crate) fn add_present(
+    db: &Reader<'_>,
+    table: &str,
+    columns: &mut Vec<&'static str>,
+    optional: &[(&'static str, &'static str, Holds)],
+) -> anyhow::Result<Vec<(usize, &'static str, Holds)>> {
+    let present = db.columns_of(table)?;
+    let mut added = Vec::new();
+    for (column, name, holds) in optional {
+        if present.iter().any(|present| present == column) {
+            added.push((columns.len(), *name, *holds));
+            columns.push(column);
+        }
+    }
+    Ok(added)
+}
+
+/// The values of optional columns, by their names.
+pub(crate) fn values(
+    row: &Row<'_, '_>,
+    optional: &[(usize, &'static str, Holds)],
+) -> anyhow::Result<Map<String, Value>> {
+    let mut values = Map::new();
+    for (column, name, holds) in optional {
+        let value = match holds {
+            Holds::Text => row.optional_text(*column)?.into(),
+            Holds::Number => row.number(*column)?.into(),
+            Holds::YesOrNo => row.flag(*column)?.into(),
+            Holds::Json => {
+                let text = row.optional_text(*column)?;
+                serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default()
+            }
+        };
+        values.insert((*name).to_owned(), value);
+    }
+    Ok(values)
+}
+
+fn medias(db: &Reader<'_>) -> anyhow::Result<Vec<Media>> {
+    let columns = ["id", "content_type", "content"];
+    db.read_small("media", &columns, MOST_OF_A_MEDIA, |row| {
+        Ok(Media {
+            id: row.text(0)?,
+            content_type: row.text(1)?,
+            content: row.optional_bytes(2)?,
+        })
     })
 }
 
-fn shares(db: &Connection, table: &str, with: &'static str) -> anyhow::Result<Vec<Share>> {
-    read(db, table, &["board_id", with, "permission"], |row| {
+fn shares(db: &Reader<'_>, table: &'static str, with: &'static str) -> anyhow::Result<Vec<Share>> {
+    db.read(table, &["board_id", with, "permission"], |row| {
         Ok(Share {
             board: row.text(0)?,
             with: row.text(1)?,
@@ -306,85 +335,7 @@ fn shares(db: &Connection, table: &str, with: &'static str) -> anyhow::Result<Ve
     })
 }
 
-fn sections(db: &Connection) -> anyhow::Result<Vec<Section>> {
-    let mut columns = vec!["id", "board_id", "kind", "x_offset", "y_offset", "name"];
-    let has_options = columns_of(db, "section")?.iter().any(|name| name == "options");
-    if has_options {
-        columns.push("options");
-    }
-    read(db, "section", &columns, |row| {
-        Ok(Section {
-            id: row.text(0)?,
-            board: row.text(1)?,
-            kind: row.text(2)?,
-            x: row.number(3)?.unwrap_or_default(),
-            y: row.number(4)?.unwrap_or_default(),
-            name: row.optional_text(5)?,
-            options: if has_options { row.optional_text(6)? } else { None },
-        })
-    })
-}
-
-fn items(db: &Connection) -> anyhow::Result<Vec<Item>> {
-    let columns = ["id", "board_id", "kind", "options", "advanced_options"];
-    read(db, "item", &columns, |row| {
-        Ok(Item {
-            id: row.text(0)?,
-            board: row.text(1)?,
-            kind: row.text(2)?,
-            options: row.text(3)?,
-            advanced_options: row.text(4)?,
-        })
-    })
-}
-
-fn section_places(db: &Connection) -> anyhow::Result<Vec<SectionPlace>> {
-    let columns = [
-        "section_id",
-        "layout_id",
-        "parent_section_id",
-        "x_offset",
-        "y_offset",
-        "width",
-        "height",
-    ];
-    read(db, "section_layout", &columns, |row| {
-        Ok(SectionPlace {
-            section: row.text(0)?,
-            layout: row.text(1)?,
-            parent: row.optional_text(2)?,
-            x: row.number(3)?.unwrap_or_default(),
-            y: row.number(4)?.unwrap_or_default(),
-            width: row.number(5)?.unwrap_or_default(),
-            height: row.number(6)?.unwrap_or_default(),
-        })
-    })
-}
-
-fn item_places(db: &Connection) -> anyhow::Result<Vec<ItemPlace>> {
-    let columns = [
-        "item_id",
-        "section_id",
-        "layout_id",
-        "x_offset",
-        "y_offset",
-        "width",
-        "height",
-    ];
-    read(db, "item_layout", &columns, |row| {
-        Ok(ItemPlace {
-            item: row.text(0)?,
-            section: row.text(1)?,
-            layout: row.text(2)?,
-            x: row.number(3)?.unwrap_or_default(),
-            y: row.number(4)?.unwrap_or_default(),
-            width: row.number(5)?.unwrap_or_default(),
-            height: row.number(6)?.unwrap_or_default(),
-        })
-    })
-}
-
-fn search_engines(db: &Connection) -> anyhow::Result<Vec<SearchEngine>> {
+fn search_engines(db: &Reader<'_>) -> anyhow::Result<Vec<SearchEngine>> {
     let columns = [
         "id",
         "name",
@@ -394,7 +345,7 @@ fn search_engines(db: &Connection) -> anyhow::Result<Vec<SearchEngine>> {
         "description",
         "type",
     ];
-    read(db, "search_engine", &columns, |row| {
+    db.read("search_engine", &columns, |row| {
         Ok(SearchEngine {
             id: row.text(0)?,
             name: row.text(1)?,

@@ -11,6 +11,9 @@ use crate::{
 };
 
 const SCHEMA: &str = include_str!("../../../tests/fixtures/homarr/schema-0041.sql");
+const SCHEMA_1_0: &str = include_str!("../../../tests/fixtures/homarr/schema-0020.sql");
+const STEPS_2: &str = include_str!("../../../tests/fixtures/homarr/steps-2.sql");
+const HOUSEHOLD_2: &str = include_str!("../../../tests/fixtures/homarr/household-2.sql");
 const EVERYTHING: &str = include_str!("../../../tests/fixtures/homarr/everything.sql");
 
 fn everything() -> Homarr {
@@ -24,6 +27,7 @@ fn surroundings() -> Surroundings {
     Surroundings {
         now: 1_800_000_000_000,
         issuer: Some("https://id.example".into()),
+        public_url: None,
     }
 }
 
@@ -53,9 +57,9 @@ fn every_supported_schema_names_a_commit() {
     }
     assert_eq!(
         SUPPORTED.last().unwrap().migration,
-        "0041_add_right_click_preference"
+        "0048_add_fixed_board_scaling"
     );
-    assert_eq!(&everything().schema.migration[..4], "0041");
+    assert_eq!(&everything().identified.schema.migration[..4], "0041");
 }
 
 #[test]
@@ -206,14 +210,12 @@ fn what_a_board_keeps_for_clients_is_bounded_and_has_the_apps_that_portico_shows
     home.items[0].kept["options"]["text"] = too_long.clone().into();
     let kept = home.extras(&mut report).unwrap();
     assert!(
-        !kept.contains("\"clock\"") && kept.contains("appjellyfin-here"),
+        kept.contains("\"clock\"") && kept.contains("appjellyfin-here"),
         "{kept}"
     );
-    assert!(
-        report.notes[notes].text.starts_with("2 widgets"),
-        "{:?}",
-        report.notes[notes]
-    );
+    let note = &report.notes[notes].text;
+    let largest = "1 widget, the largest: \"clock\" \"Time\" with 262";
+    assert!(note.starts_with(largest), "{note}");
     home.sections[0]["name"] = too_long.into();
     assert_eq!(home.extras(&mut report), None);
     assert!(report.notes[notes + 1].text.starts_with("its grid"));
@@ -235,4 +237,248 @@ fn keys_of_joined_users_come_along_the_first_time_unless_the_user_is_disabled() 
     let is_of_other = |plan: &crate::Plan| plan.new.keys.iter().any(|key| key.user_id == "other");
     assert!(is_of_other(&first(&[])));
     assert!(!is_of_other(&first(&["other"])));
+}
+
+/// A database in memory with these statements.
+fn database(sql: &[&str]) -> Connection {
+    let db = Connection::open_in_memory().unwrap();
+    for sql in sql {
+        db.execute_batch(sql).unwrap();
+    }
+    db
+}
+
+/// Inserts a row into every table, with a value in every column, so that nothing is skipped for being empty.
+fn fill_every_table(db: &Connection) {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> '__drizzle_migrations'";
+    let mut statement = db.prepare(sql).unwrap();
+    let tables: Vec<String> = statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    for table in tables {
+        let mut columns = db.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
+        let count = columns.column_names().len();
+        let types: Vec<String> = db
+            .prepare("SELECT type FROM pragma_table_info(?1)")
+            .unwrap()
+            .query_map([&table], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(types.len(), count);
+        let values = types.iter().map(|kind| match kind.to_uppercase().as_str() {
+            "INTEGER" => "1",
+            "BLOB" => "x'00'",
+            _ => "'x'",
+        });
+        let values: Vec<_> = values.collect();
+        columns.query([]).unwrap();
+        let sql = format!("INSERT INTO \"{table}\" VALUES ({})", values.join(", "));
+        db.execute_batch(&sql).unwrap();
+    }
+}
+
+#[test]
+fn every_column_of_the_newest_schema_is_read_or_listed() {
+    let db = database(&[SCHEMA, STEPS_2]);
+    fill_every_table(&db);
+    let homarr = Homarr::read_from(&db).unwrap();
+    assert_eq!(homarr.unread.newer, [""; 0]);
+    assert_eq!(homarr.identified.newer, 0);
+    assert!(homarr.unread.left_out.len() > 20, "{:?}", homarr.unread.left_out);
+
+    // A column and a table more are named.
+    db.execute_batch(
+        "ALTER TABLE \"user\" ADD \"mood\" TEXT DEFAULT 'fine';
+        CREATE TABLE \"uptime\" (\"id\" TEXT); INSERT INTO \"uptime\" VALUES ('a'), ('b');
+        CREATE TABLE \"empty\" (\"id\" TEXT);
+        CREATE VIEW \"view\" AS SELECT 1;
+        INSERT INTO \"__drizzle_migrations\" (\"hash\", \"created_at\") VALUES ('', 1900000000000)",
+    )
+    .unwrap();
+    let homarr = Homarr::read_from(&db).unwrap();
+    assert_eq!(
+        homarr.unread.newer,
+        ["2 rows of the table \"uptime\"", "the column \"mood\" of user"]
+    );
+    assert_eq!(homarr.identified.newer, 1);
+    let mut report = Report::default();
+    convert(&homarr, &surroundings(), &mut report);
+    for text in [
+        "what is new in 1 migration after 0048_add_fixed_board_scaling",
+        "2 rows of the table \"uptime\", which is newer than this portico knows",
+    ] {
+        assert!(
+            report.notes.iter().any(|note| note.text.starts_with(text)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn every_column_of_the_first_schema_is_read_or_listed() {
+    let db = database(&[SCHEMA_1_0]);
+    fill_every_table(&db);
+    let homarr = Homarr::read_from(&db).unwrap();
+    assert_eq!(homarr.unread.newer, [""; 0]);
+    assert_eq!(homarr.identified.schema.migration, "0020_empty_hellfire_club");
+}
+
+#[test]
+fn boards_of_homarr_1_0_have_one_layout() {
+    let board = "
+        INSERT INTO \"board\" (\"id\", \"name\", \"column_count\") VALUES ('b', 'Home', 8);
+        INSERT INTO \"app\" (\"id\", \"name\", \"icon_url\") VALUES ('one', 'One', '/a.svg'), ('two', 'Two', '/b.svg');
+        INSERT INTO \"section\" (\"id\", \"board_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"name\",
+            \"parent_section_id\") VALUES
+            ('main', 'b', 'empty', 0, 0, NULL, NULL, NULL, NULL), ('media', 'b', 'category', 0, 1, NULL, NULL, 'Media', NULL),
+            ('inner', 'b', 'dynamic', 3, 0, 2, 2, NULL, 'main');
+        INSERT INTO \"item\" (\"id\", \"section_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"options\") VALUES
+            ('i1', 'media', 'app', 0, 0, 1, 1, '{\"json\": {\"appId\": \"one\"}}'),
+            ('i2', 'inner', 'app', 1, 0, 1, 1, '{\"json\": {\"appId\": \"two\"}}'),
+            ('i3', 'main', 'app', 0, 0, 2, 1, '{\"json\": {\"appId\": \"one\"}}');";
+    let homarr = Homarr::read_from(&database(&[SCHEMA_1_0, board])).unwrap();
+    let dashboard = convert(&homarr, &surroundings(), &mut Report::default());
+    let board = &dashboard.boards[0];
+    let app = |id: &str| BoardItem::App { app_id: id.into() };
+    assert_eq!(board.shown(), [app("one"), app("two"), app("one")]);
+    assert_eq!(board.layouts.len(), 1);
+    assert_eq!(board.layouts[0]["columnCount"], 8);
+    let inner = &board.items[1].kept["layouts"][0];
+    assert_eq!(
+        (&inner["sectionId"], &inner["xOffset"]),
+        (&"inner".into(), &1.into())
+    );
+    let section = board
+        .sections
+        .iter()
+        .find(|section| section["id"] == "inner")
+        .unwrap();
+    assert_eq!(section["layouts"][0]["parentSectionId"], "main");
+    assert_eq!(section["layouts"][0]["xOffset"], 3);
+}
+
+#[test]
+fn a_file_with_very_many_unknown_tables_has_a_short_report_or_is_refused() {
+    let db = database(&[SCHEMA]);
+    let more = |from: usize, to: usize| -> String {
+        (from..to)
+            .map(|number| {
+                format!("CREATE TABLE \"t{number}\"\"x\" (a); INSERT INTO \"t{number}\"\"x\" VALUES (1);")
+            })
+            .collect()
+    };
+    db.execute_batch(&more(0, 300)).unwrap();
+    let homarr = Homarr::read_from(&db).unwrap();
+    assert_eq!(homarr.unread.newer.len(), 101);
+    assert_eq!(homarr.unread.newer[100], "200 more tables and columns");
+    db.execute_batch(&more(300, 600)).unwrap();
+    let refused = Homarr::read_from(&db).unwrap_err().to_string();
+    assert!(refused.contains("more than 500 tables"), "{refused}");
+}
+
+#[test]
+fn a_journal_that_begins_with_homarr_1_is_accepted_and_one_with_a_gap_is_not() {
+    let db = database(&[SCHEMA, STEPS_2]);
+    let at = |moment: i64| format!("DELETE FROM __drizzle_migrations WHERE created_at = {moment}");
+    // A branch of Homarr 2 without the step of this moment.
+    db.execute_batch(&at(1_787_556_956_665)).unwrap();
+    let identified = Homarr::read_from(&db).unwrap().identified;
+    assert_eq!(identified.schema.migration, "0045_add_assistant_tables");
+    assert_eq!(identified.newer, 2);
+    db.execute_batch(&at(1_783_176_100_870)).unwrap();
+    let refused = Homarr::read_from(&db).unwrap_err().to_string();
+    assert!(refused.contains("some of them are not Homarr's"), "{refused}");
+}
+
+#[test]
+fn what_homarr_2_adds_comes_along() {
+    let homarr = Homarr::read_from(&database(&[SCHEMA, STEPS_2, HOUSEHOLD_2])).unwrap();
+    let mut report = Report::default();
+    let surroundings = Surroundings {
+        public_url: Some("https://home.example".into()),
+        ..surroundings()
+    };
+    let dashboard = convert(&homarr, &surroundings, &mut report);
+    let ann = &dashboard.users[0];
+    assert_eq!(ann.preferences["byteUnitSystem"], "binary");
+    assert_eq!(ann.preferences["headerPreferences"]["visible"], false);
+    let board = &dashboard.boards[0];
+    assert_eq!(board.layouts[0]["leftGutterColumnCount"], 2);
+    assert_eq!(board.layouts[0]["role"], "desktop");
+    assert_eq!(board.looks["fixedItemSize"], 160);
+    assert_eq!(board.sections[1]["xOffset"], -1);
+    // The rail on the left is read before the main part.
+    let app = |id: &str| BoardItem::App { app_id: id.into() };
+    assert_eq!(board.shown(), [app("approuter"), app("appnas")]);
+    let router = &dashboard.apps[0];
+    assert_eq!(router.href.as_deref(), Some("https://home.example/router"));
+    assert_eq!(router.icon_url, "data:image/png;base64,iVBORw==");
+    assert_eq!(dashboard.apps[1].icon_url, "");
+    let ids: Vec<&str> = dashboard.keys.iter().map(|key| &key.id[..]).collect();
+    assert_eq!(ids, ["halos-bootstrap", "okid1", "okid2"]);
+    for text in [
+        "its owner \"Ann\"",
+        "its sections \"Media\"",
+        "its icon, the uploaded file \"gone\", is not there",
+        "1 uploaded file, which no app",
+        "1 row of conversations with the assistant",
+        "1 row of secrets of custom widgets",
+        "its id has a dot or a space",
+    ] {
+        assert!(
+            report.notes.iter().any(|note| note.text.contains(text)),
+            "{text} is not in {:?}",
+            report.notes
+        );
+    }
+}
+
+#[test]
+fn a_notebook_that_is_too_large_goes_alone_and_by_name() {
+    let (mut dashboard, mut report) = dashboard();
+    let home = &mut dashboard.boards[0];
+    let widget = |text: String, title: &str| crate::Item {
+        kept: serde_json::json!({
+            "kind": "notebook", "options": { "content": text }, "advancedOptions": { "title": title },
+        }),
+        shown: None,
+    };
+    home.items.push(widget("x".repeat(300_000), "Diary"));
+    for _ in 0..7 {
+        home.items.push(widget("y".repeat(1000), "Short"));
+    }
+    let notes = report.notes.len();
+    let kept = home.extras(&mut report).unwrap();
+    assert_eq!(kept.matches("\"Short\"").count(), 7);
+    assert!(!kept.contains("Diary") && kept.contains("\"clock\""));
+    let note = &report.notes[notes].text;
+    let named = "1 widget, the largest: \"notebook\" \"Diary\" with 300";
+    assert!(note.starts_with(named), "{note}");
+}
+
+#[test]
+fn notes_of_a_board_that_is_joined_do_not_claim_its_widgets() {
+    let (dashboard, mut report) = dashboard();
+    let keys = keys(&dashboard);
+    let about = |report: &Report, words: &str| {
+        let notes = report.notes.iter();
+        notes
+            .filter(|note| note.name == "Home" && note.text.contains(words))
+            .count()
+    };
+    assert_eq!(about(&report, "widget \"clock\""), 1);
+    let lost = report.counts[&Kind::Board].lost;
+    let present = Present {
+        boards: vec![("here".into(), "home".into())],
+        ..Present::default()
+    };
+    merge(dashboard, &present, &keys, &mut report);
+    assert_eq!(about(&report, "widget \"clock\""), 0);
+    assert_eq!(about(&report, "its grid"), 0);
+    assert_eq!(about(&report, "a board of this name is here"), 1);
+    assert!(report.counts[&Kind::Board].lost < lost);
 }

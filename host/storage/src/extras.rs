@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-/// The key of a board's layouts: `[{id, name, columnCount, breakpoint}]`.
+/// The key of a board's layouts: `[{id, name, columnCount, breakpoint}]`. Homarr 2 has more fields.
 pub const LAYOUTS: &str = "layouts";
 /// The key of a board's sections: `[{id, kind, …}]`.
 pub const SECTIONS: &str = "sections";
@@ -19,14 +19,16 @@ pub const ITEMS: &str = "items";
 pub const SETTINGS: &str = "settings";
 
 /// The preferences of a user that Portico stores but does not use, with their defaults.
-pub const PREFERENCES: [(&str, Value); 6] = [
-    ("ddgBangs", Value::Bool(true)),
-    ("enableRightClickOnWidgets", Value::Bool(true)),
-    ("completedManageTour", Value::Bool(false)),
-    ("completedBoardTour", Value::Bool(false)),
-    ("byteUnitSystem", Value::Null),
-    ("headerPreferences", Value::Null),
-];
+pub static PREFERENCES: LazyLock<[(&str, Value); 6]> = LazyLock::new(|| {
+    [
+        ("ddgBangs", json!(true)),
+        ("enableRightClickOnWidgets", json!(true)),
+        ("completedManageTour", json!(false)),
+        ("completedBoardTour", json!(false)),
+        ("byteUnitSystem", json!("decimal")),
+        ("headerPreferences", Value::Null),
+    ]
+});
 
 /// The looks of a board, with their defaults.
 pub static LOOKS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
@@ -46,6 +48,8 @@ pub static LOOKS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
         ("iconColor", Value::Null),
         ("itemRadius", json!("lg")),
         ("disableStatus", json!(false)),
+        ("fixedScaling", json!(false)),
+        ("fixedItemSize", json!(200)),
     ]
 });
 
@@ -88,8 +92,8 @@ pub fn inner_place(layout: &Value, parent: &Value, area: Area) -> Value {
     })
 }
 
-/// A section without a name, below or above the others.
-pub fn empty_section(id: &str, x: u64, y: u64) -> Value {
+/// A section without a name, below or above the others; in Homarr 2 also left (-1) or right (1) of them.
+pub fn empty_section(id: &str, x: i64, y: u64) -> Value {
     json!({ "id": id, "kind": "empty", "xOffset": x, "yOffset": y })
 }
 

@@ -6,8 +6,8 @@
 //!   `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
 //! - The prefixes never change: keys with them are in use.
 //! - Only the SHA-256 is stored. A secret of 190 bits needs no slow hash.
-//! - A key that was imported from Homarr reads `ID.SECRET`, where SECRET is 48 or 128 hexadecimal digits.
-//!   It has no checksum, so storage is asked for each text of this form.
+//! - A key that was imported from Homarr reads `ID.SECRET`: ID has no dot and no space, and ends at the first dot; SECRET
+//!   is printable ASCII. It has no checksum, so storage is asked for each text of this form.
 
 use std::sync::Arc;
 
@@ -123,9 +123,14 @@ impl Secrets {
 /// Parses a key or a session token: returns how its record is found, and the hash that the record must have. `None` if
 /// the text has neither form.
 pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
-    if let Some((id, secret)) = imported_key(text) {
-        return Some((CredentialKey::Key(id.to_owned()), hash_secret(secret)));
-    }
+    parse_own(text).or_else(|| {
+        let (id, secret) = imported_key(text)?;
+        Some((CredentialKey::Key(id.to_owned()), hash_secret(secret)))
+    })
+}
+
+/// Parses a key or a session token that Portico has made.
+fn parse_own(text: &str) -> Option<(CredentialKey, SecretHash)> {
     if text.len() > 128 || !text.is_ascii() {
         return None;
     }
@@ -144,21 +149,31 @@ pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     well_formed.then(|| (CredentialKey::Key(id.to_owned()), hash_secret(secret)))
 }
 
-/// The id and the secret of a text that has the form of Homarr's API keys.
+/// The id and the secret of a text that can be an API key of Homarr, which people also choose themselves. The id of
+/// Portico's own keys is none: those have a checksum.
 pub fn imported_key(text: &str) -> Option<(&str, &str)> {
     let (id, secret) = text.split_once('.')?;
-    let is_id = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let is_secret = matches!(secret.len(), 48 | 128) && secret.bytes().all(is_digit);
-    (is_id && is_secret).then_some((id, secret))
+    let is_printable = |byte: u8| matches!(byte, b' '..=b'~');
+    let is_secret = (1..=128).contains(&secret.len()) && secret.bytes().all(is_printable);
+    (is_imported_id(id) && is_secret).then_some((id, secret))
+}
+
+/// Whether a text can be the id of an API key of Homarr.
+pub fn is_imported_id(id: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'.';
+    (1..=64).contains(&id.len()) && id.bytes().all(is_plain) && !is_key_id(id)
 }
 
 /// Whether a text has the form of an id that Portico makes, of a key or of another record. No secret has
 /// this form.
 pub fn is_id(text: &str) -> bool {
-    let is_of_key = |id: &str| is_base62(id, ID_LENGTH);
-    text.strip_prefix(KEY_PREFIX).is_some_and(is_of_key)
-        || (text.len() == 36 && uuid::Uuid::try_parse(text).is_ok())
+    is_key_id(text) || (text.len() == 36 && uuid::Uuid::try_parse(text).is_ok())
+}
+
+/// Whether a text has the form of the id of a key that Portico makes.
+fn is_key_id(text: &str) -> bool {
+    let id = text.strip_prefix(KEY_PREFIX);
+    id.is_some_and(|id| is_base62(id, ID_LENGTH))
 }
 
 /// Compares two hashes in constant time.
@@ -243,7 +258,6 @@ mod tests {
             ".",
             "portico_",
             "portico_.",
-            &key[1..],
             &key[..key.len() - 1],
             &changed,
             "é".repeat(60).as_str(),
@@ -252,27 +266,45 @@ mod tests {
         }
         assert_eq!(parse(&format!("{key}.junk")), None);
         assert_eq!(parse(&format!("{key}a")), None);
+        let session = secrets().session("id".into()).text;
+        assert_eq!(parse(&format!("{session}a")), None);
     }
 
     #[test]
-    fn a_key_of_homarr_is_parsed_and_nothing_like_it() {
-        for (id, digits) in [("0a1b2c3d", 48), ("cm5n8q2wd0000v8kz7y1c9x4e", 128)] {
-            let secret = "0123456789abcdef".repeat(8)[..digits].to_owned();
+    fn a_key_of_homarr_has_any_id_and_any_secret_and_bounds() {
+        let hex = "0123456789abcdef".repeat(8);
+        for (id, secret) in [
+            ("0a1b2c3d", &hex[..48]),
+            ("cm5n8q2wd0000v8kz7y1c9x4e", &hex),
+            // As HaLOS seeds it.
+            (
+                "halos-bootstrap",
+                "halos-bootstrap-rotate-me-on-first-boot-abc123",
+            ),
+            ("okid1", "ABCDEF"),
+            ("okid2", &hex[..64]),
+            ("a", "b.c d~"),
+            (&hex[..64], "!"),
+        ] {
             let parsed = parse(&format!("{id}.{secret}"));
             assert_eq!(
                 parsed,
-                Some((CredentialKey::Key(id.into()), hash_secret(&secret)))
+                Some((CredentialKey::Key(id.into()), hash_secret(secret))),
+                "{id}"
             );
-            for text in [
-                format!("{id}.{secret}0"),
-                format!("{id}.{secret}.junk"),
-                format!("{id}.{}", &secret[1..]),
-                format!("{id}.{}", secret.to_uppercase()),
-                format!("é{id}.{secret}"),
-                format!(".{secret}"),
-            ] {
-                assert_eq!(parse(&text), None, "{text}");
-            }
+        }
+        for text in [
+            format!("a.{hex}0"),
+            format!("{}0.secret", &hex[..64]),
+            "a b.secret".into(),
+            "é.secret".into(),
+            "a.é".into(),
+            "a.\u{7f}".into(),
+            ".secret".into(),
+            "id.".into(),
+            "id".into(),
+        ] {
+            assert_eq!(parse(&text), None, "{text}");
         }
     }
 

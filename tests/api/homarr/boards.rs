@@ -103,9 +103,16 @@ fn a_seed_script_adds_items_one_by_one() {
     let added = items
         .iter()
         .filter(|item| item["id"] == first || item["id"] == second);
-    let rows: Vec<_> = added.map(|item| item["layouts"][0]["yOffset"].clone()).collect();
-    assert_eq!(rows.len(), 2, "{whole}");
-    assert_ne!(rows[0], rows[1], "they have places of their own");
+    let places: Vec<_> = added
+        .map(|item| {
+            (
+                item["layouts"][0]["xOffset"].clone(),
+                item["layouts"][0]["yOffset"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(places.len(), 2, "{whole}");
+    assert_ne!(places[0], places[1], "they have places of their own");
     add(&json!({"boardId": "missing", "kind": "clock"})).assert_status(404);
     add(&json!({"boardId": id, "kind": "clock", "options": 5})).assert_status(400);
 }
@@ -259,4 +266,40 @@ fn changes_of_one_board_and_one_user_at_once_are_all_kept() {
         preferences.map(|name| own[name].clone()),
         [false, false].map(Value::from)
     );
+}
+
+#[test]
+fn the_first_board_is_the_home_of_its_maker_and_items_get_the_next_free_cells() {
+    let (_server, admin, key) = with_administrator();
+    let make = |name: &str| {
+        let board = json!({"name": name, "columnCount": 4, "isPublic": false});
+        read(&tell(&key, "board.createBoard", &board))["boardId"].clone()
+    };
+    // board.ts:94: only a maker who has none gets it.
+    let first = make("first");
+    make("second");
+    let home = || {
+        let input = json!({"userId": admin.user_id});
+        read(&ask(&key, "user.getById", &input))["homeBoardId"].clone()
+    };
+    assert_eq!(home(), first);
+    // board.ts:1905: the first free cells, line by line, and the size of the kind.
+    let mut places = Vec::new();
+    for kind in ["clock", "bazarr", "clock", "mediaMissing", "clock"] {
+        let item = key.post("/api/boards/items", &json!({"boardId": first, "kind": kind}));
+        let id = item.assert_status(200).json()["itemId"].clone();
+        let whole = read(&ask(&key, "board.getBoardByName", &json!({"name": "first"})));
+        let items = whole["items"].as_array().expect("items");
+        let item = items.iter().find(|item| item["id"] == id).expect("the item");
+        let place = &item["layouts"][0];
+        places.push(["xOffset", "yOffset", "width", "height"].map(|key| place[key].as_u64()));
+    }
+    let expected = [
+        [0, 0, 1, 1],
+        [1, 0, 2, 2],
+        [3, 0, 1, 1],
+        [0, 2, 4, 3],
+        [0, 1, 1, 1],
+    ];
+    assert_eq!(places, expected.map(|place| place.map(Some)));
 }

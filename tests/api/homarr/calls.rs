@@ -141,6 +141,135 @@ fn a_batch_of_calls_of_homarr_and_of_portico_is_answered_in_order() {
 }
 
 #[test]
+fn a_change_without_input_is_wrapped_however_the_client_says_that_there_is_none() {
+    let (_server, admin, key) = with_administrator();
+    let json = [("content-type", "application/json")];
+    // hatlabs homarr.rs:120 sends no body; @trpc/client sends none, superjson's clients {"json":null}.
+    for (headers, body) in [
+        (&[][..], None),
+        (&json[..], Some("")),
+        (&json[..], Some("{}")),
+        (&json[..], Some(" {\"json\": null} ")),
+    ] {
+        let send = |path: &str| admin.send("POST", path, headers, body.map(str::as_bytes));
+        let made = read(&send("/api/trpc/apiKeys.create"));
+        assert!(made["apiKey"].is_string(), "{body:?}: {made}");
+        let none = send("/api/trpc/user.resetTours").assert_status(200).json();
+        assert_eq!(none["result"]["data"]["meta"]["values"], json!(["undefined"]));
+    }
+    for body in [
+        "",
+        "{}",
+        r#"{"0":{"json":null}}"#,
+        r#"{"1":{},"0":{"json":null}}"#,
+    ] {
+        for names in ["apiKeys.create,apiKeys.create", "apiKeys.create,user.resetTours"] {
+            let path = format!("/api/trpc/{names}?batch=1");
+            let answers = key
+                .send("POST", &path, &json, Some(body.as_bytes()))
+                .assert_status(200)
+                .json();
+            assert!(
+                answers[0]["result"]["data"]["json"]["apiKey"].is_string(),
+                "{body}: {answers}"
+            );
+            assert!(
+                answers[1]["result"]["data"].get("json").is_some(),
+                "{body}: {answers}"
+            );
+        }
+    }
+    // As a query: in the target.
+    for input in ["{}", r#"{"json":null}"#] {
+        let answer = admin.get(&format!("/api/trpc/app.all?input={}", escape(input)));
+        assert_eq!(read(&answer), json!([]), "{input}");
+    }
+    // A longer body, and one that is neither, are what they were.
+    let long = format!(
+        "{{\"json\": {{\"name\": \"long\"}}, \"more\": \"{}\"}}",
+        "x".repeat(40_000)
+    );
+    let made = admin.send_text("POST", "/api/trpc/apiKeys.create", &long);
+    assert!(made.assert_status(200).text().contains("apiKey"), "{made}");
+    admin
+        .send_text("POST", "/api/trpc/apiKeys.create", "{")
+        .assert_status(400);
+}
+
+#[test]
+fn a_batch_beyond_the_bound_is_refused_call_by_call() {
+    let (_server, admin, _) = with_administrator();
+    let names = vec!["user.getTourStatus"; 20].join(",");
+    let answers = admin
+        .get(&format!("/api/trpc/{names},app.all?batch=1"))
+        .assert_status(207)
+        .json();
+    let answers = answers.as_array().expect("answers");
+    let is_refused = |answer: &&Value| answer["error"]["json"]["data"]["code"] == "BAD_REQUEST";
+    assert_eq!(answers.len(), 21);
+    assert_eq!(answers[..16].iter().filter(is_refused).count(), 0);
+    assert_eq!(answers[16..20].iter().filter(is_refused).count(), 4);
+    assert_eq!(answers[20]["result"]["data"]["json"], json!([]));
+}
+
+#[test]
+fn paths_of_homarr_that_portico_lacks_are_not_found_and_never_405() {
+    let (_server, admin, key) = with_administrator();
+    for (method, path) in [
+        ("GET", "/api/boards/search"),
+        ("GET", "/api/boards/catalog"),
+        ("PATCH", "/api/settings"),
+        ("GET", "/api/settings/board"),
+        ("PUT", "/api/boards"),
+        ("DELETE", "/api/apps"),
+        ("PUT", "/api/apps/paginated"),
+        ("GET", "/api/users/me/tours"),
+        ("GET", "/api/users/profileImage"),
+        ("POST", "/api/search-engines"),
+        ("GET", "/api/media"),
+        ("POST", "/api/updates"),
+    ] {
+        for client in [&admin as &dyn Client, &key] {
+            let body = (method != "GET").then_some(&b"{}"[..]);
+            let answer = client.send(method, path, &[("content-type", "application/json")], body);
+            let answer = answer.assert_status(404).json();
+            assert_eq!(answer["code"], "NOT_FOUND", "{method} {path}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn the_description_lists_what_the_layer_adds() {
+    let (_server, admin, _) = with_administrator();
+    let document = admin.get("/api/openapi").assert_status(200).json();
+    for (path, method) in [
+        ("/api/info", "get"),
+        ("/api/users/changeSearchEngine", "patch"),
+        ("/api/users/{userId}/changeHome", "patch"),
+        ("/api/boards/items", "post"),
+    ] {
+        let operation = &document["paths"][path][method];
+        assert_eq!(operation["tags"], json!(["homarr"]), "{method} {path}");
+    }
+    // Portico's own stay, and each operation has a name of its own.
+    assert_ne!(document["paths"]["/api/apps"]["get"]["tags"], json!(["homarr"]));
+    let paths = document["paths"].as_object().expect("paths");
+    let names = paths
+        .values()
+        .flat_map(|methods| methods.as_object().expect("methods").values());
+    let mut names: Vec<_> = names
+        .filter_map(|operation| operation["operationId"].as_str())
+        .collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    let native = Portico::start();
+    let own = native.anonymous().get("/api/openapi").json();
+    assert_eq!(own["paths"].get("/api/info"), None);
+}
+
+#[test]
 fn a_stream_has_a_line_for_each_call() {
     let (_server, admin, _) = with_administrator();
     for names in ["app.all,app.selectable", "app.all,user.getTourStatus"] {

@@ -164,3 +164,61 @@ fn an_answer_that_would_be_too_large_is_refused_and_a_group_of_such_users_is_ans
         .count();
     assert!((1..USERS).contains(&images), "{images}");
 }
+
+#[test]
+fn the_old_form_of_the_search_engine_and_preferences_as_texts_work() {
+    let (_server, admin, key) = with_administrator();
+    let id = &admin.user_id;
+    let preferences = || key.get("/api/users/preferences").assert_status(200).json();
+    // Homarr 2, preferences.ts: all fields are there, with their defaults.
+    assert_eq!(preferences()["byteUnitSystem"], "decimal");
+    let texts = json!({"openSearchInNewTab": "false", "ddgBangs": "true", "firstDayOfWeek": "3"});
+    key.patch("/api/users/preferences", &texts).assert_status(200);
+    let read_back = preferences();
+    assert_eq!(read_back["openSearchInNewTab"], false);
+    assert_eq!(
+        (&read_back["ddgBangs"], &read_back["firstDayOfWeek"]),
+        (&json!(true), &json!(3))
+    );
+    for wrong in [json!({"ddgBangs": "maybe"}), json!({"firstDayOfWeek": "Monday"})] {
+        key.patch("/api/users/preferences", &wrong).assert_status(400);
+    }
+    key.patch("/api/users/preferences", &json!({"byteUnitSystem": "binary"}))
+        .assert_status(200);
+    assert_eq!(preferences()["byteUnitSystem"], "binary");
+
+    // user.ts:602, deprecated: without openInNewTab, which stays.
+    let old = json!({"userId": id, "defaultSearchEngineId": null, "ddgBangsEnabled": false});
+    key.patch("/api/users/changeSearchEngine", &old)
+        .assert_status(200);
+    assert_eq!(preferences()["ddgBangs"], false);
+    assert_eq!(preferences()["openSearchInNewTab"], false);
+    let old = json!({"userId": id, "defaultSearchEngineId": null, "ddgBangsEnabled": true});
+    tell(&key, "user.changeDefaultSearchEngine", &old).assert_status(200);
+    assert_eq!(preferences()["ddgBangs"], true);
+    let plain = admin.user("plain");
+    plain
+        .patch("/api/users/changeSearchEngine", &old)
+        .assert_status(403);
+}
+
+#[test]
+fn the_colour_scheme_of_another_user_is_refused_and_changes_no_one() {
+    let (_server, admin, _) = with_administrator();
+    let plain = admin.user("plain");
+    let scheme = |client: &dyn Client| client.get("/api/auth/session").json()["user"]["colorScheme"].clone();
+    let before = (scheme(&admin), scheme(&plain));
+    let path = format!("/api/users/{}/changeScheme", plain.id);
+    for new in ["light", "auto"] {
+        admin
+            .patch(&path, &json!({"colorScheme": new}))
+            .assert_refused(403, "FORBIDDEN");
+    }
+    let named = json!({"colorScheme": "light", "userId": plain.id});
+    tell(&admin, "user.changeColorScheme", &named).assert_status(403);
+    assert_eq!((scheme(&admin), scheme(&plain)), before);
+    plain
+        .patch(&path, &json!({"colorScheme": "light"}))
+        .assert_status(200);
+    assert_eq!(scheme(&plain), "light");
+}

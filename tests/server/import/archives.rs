@@ -50,6 +50,78 @@ fn a_backup_is_read_like_the_database_in_it() {
     );
 }
 
+/// Homarr's data folder as people have it: its database in `db/`, with a log, and what macOS adds.
+fn data_folder(place: &Workspace) -> PathBuf {
+    let folder = place.path("appdata");
+    std::fs::create_dir_all(folder.join("db")).expect("a folder");
+    std::fs::create_dir_all(folder.join("redis")).expect("a folder");
+    std::fs::write(folder.join("redis/dump.rdb"), b"REDIS").expect("a file");
+    std::fs::copy(place.everything(), folder.join("db/db.sqlite")).expect("the database");
+    folder
+}
+
+#[test]
+fn the_data_folder_is_read_itself_and_as_people_pack_it() {
+    let place = Workspace::new();
+    let folder = data_folder(&place);
+    let database = std::fs::read(folder.join("db/db.sqlite")).expect("the database");
+    let zip = archive(
+        place.path("macos.zip"),
+        &[
+            ("appdata/db/db.sqlite", &database),
+            ("__MACOSX/appdata/db/db.sqlite", b"AppleDouble"),
+            ("__MACOSX/appdata/db/._db.sqlite", b"AppleDouble"),
+        ],
+    );
+    let mut packed = vec![folder, zip];
+    for (name, flags) in [("a.tar.gz", "-czf"), ("a.tar", "-cf")] {
+        let status = std::process::Command::new("tar")
+            .current_dir(place.folder.path())
+            .args([flags, name, "appdata"])
+            .status();
+        assert!(status.expect("tar runs").success());
+        packed.push(place.path(name));
+    }
+    for (number, file) in packed.iter().enumerate() {
+        let data = place.path(&format!("data-{number}"));
+        import(file, &data, &[]).succeeded();
+        assert_eq!(export(&data), expected(), "{}", file.display());
+    }
+}
+
+#[test]
+fn the_log_in_an_archive_is_read_as_well() {
+    let place = Workspace::new();
+    let file = place.everything();
+    let db = rusqlite::Connection::open(&file).expect("the database");
+    db.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+        UPDATE \"app\" SET \"name\" = 'Renamed' WHERE \"id\" = 'appnas'",
+    )
+    .expect("a change");
+    let read = |suffix: &str| std::fs::read(place.path(&format!("db.sqlite{suffix}"))).expect("a file");
+    let (database, log) = (read(""), read("-wal"));
+    let files: [(&str, &[u8]); 2] = [("db/db.sqlite-wal", &log), ("db/db.sqlite", &database)];
+    let zip = archive(place.path("with-log.zip"), &files);
+    let data = place.path("data");
+    import(&zip, &data, &[]).succeeded();
+    let apps = export(&data)["apps"].to_string();
+    assert!(apps.contains("\"Renamed\""), "{apps}");
+    drop(db);
+}
+
+#[test]
+fn two_databases_in_one_are_refused() {
+    let place = Workspace::new();
+    let folder = data_folder(&place);
+    std::fs::create_dir(folder.join("old")).expect("a folder");
+    std::fs::copy(folder.join("db/db.sqlite"), folder.join("old/db.sqlite")).expect("a copy");
+    assert_refused(&place, &folder, "several databases");
+    let files: [(&str, &[u8]); 2] = [("a/db.sqlite", b"x"), ("b/db.sqlite", b"y")];
+    let zip = archive(place.path("two.zip"), &files);
+    assert_refused(&place, &zip, "several databases");
+}
+
 #[test]
 fn an_archive_of_something_else_is_refused() {
     let place = Workspace::new();
@@ -58,7 +130,7 @@ fn an_archive_of_something_else_is_refused() {
         (
             "empty.zip",
             vec![("readme.txt", &b"x"[..])],
-            "there is no db.sqlite in the ZIP",
+            "there is no db.sqlite in it",
         ),
         ("text.zip", vec![("db.sqlite", &b"text"[..])], "not one of SQLite"),
         (
@@ -86,10 +158,10 @@ fn an_archive_of_something_else_is_refused() {
         let file = archive(place.path(name), &files);
         assert_refused(&place, &file, words);
     }
-    let names: Vec<String> = (0..100).map(|number| format!("{number}.txt")).collect();
+    let names: Vec<String> = (0..4097).map(|number| format!("{number}.txt")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (&name[..], &b""[..])).collect();
     let file = archive(place.path("many.zip"), &files);
-    assert_refused(&place, &file, "more than 64 files");
+    assert_refused(&place, &file, "more than 4096 files");
 
     let good = archive(place.path("good.zip"), &[("db.sqlite", &database)]);
     let bytes = std::fs::read(good).expect("the archive");

@@ -53,6 +53,13 @@ fn files_of_other_kinds_are_refused_with_the_way_out() {
     let postgresql = write("dump.sql", b"--\n-- PostgreSQL database dump\n--\n");
     let custom = write("dump.pg", b"PGDMP\x01\x0e");
     let mysql = write("mysql.sql", b"-- MySQL dump 10.13  Distrib 8.0.36\n");
+    let dump = write("dump-lite.sql", b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n");
+    let admin = write("phpmyadmin.sql", b"-- phpMyAdmin SQL Dump\n-- version 5.2.1\n");
+    let board = write(
+        "default.json",
+        b"{\"schemaVersion\": 2, \"configProperties\": {\"name\": \"default\"}}",
+    );
+    let packed = write("packed.gz", b"\x1f\x8b\x08\0no gzip");
     let folder = place.folder.path().to_owned();
     let own = data.join("portico.db");
     assert_refused(
@@ -64,8 +71,12 @@ fn files_of_other_kinds_are_refused_with_the_way_out() {
             (&postgresql, "edition for PostgreSQL"),
             (&custom, "edition for PostgreSQL"),
             (&mysql, "portico apply"),
-            (&folder, "not a regular file"),
-            (&own, "not a database of Homarr 1"),
+            (&dump, "sqlite3 db.sqlite < dump.sql"),
+            (&admin, "edition for MySQL"),
+            (&board, "a board of Homarr 0.15"),
+            (&packed, "the tar cannot be read"),
+            (&folder, "there is no db.sqlite in it"),
+            (&own, "not a database of Homarr: there"),
         ],
     );
 }
@@ -102,27 +113,23 @@ fn an_unknown_schema_is_refused_with_what_was_found() {
     let place = Workspace::new();
     let data = data(&place);
     let migrations = "DELETE FROM __drizzle_migrations WHERE created_at";
-    let older = place.database("older.sqlite", NEWEST, &format!("{migrations} > 1738686324915"));
-    let add = "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 1800000000000)";
-    let newer = place.database("newer.sqlite", NEWEST, add);
+    let older = place.database("older.sqlite", NEWEST, &format!("{migrations} > 1735651175378"));
     let hole = place.database("hole.sqlite", NEWEST, &format!("{migrations} = 1746821779051"));
     let none = place.database("none.sqlite", NEWEST, "DROP TABLE __drizzle_migrations");
     let column = place.database(
         "column.sqlite",
         NEWEST,
-        "ALTER TABLE \"app\" DROP COLUMN \"ping_url\"",
+        "ALTER TABLE \"app\" DROP COLUMN \"href\"",
     );
     let table = place.database("table.sqlite", NEWEST, "DROP TABLE \"invite\"");
     assert_refused(
         &data,
         &[
-            (&older, "24 migrations, the last of 2025-02-04"),
+            (&older, "20 migrations, the last of 2024-12-31"),
             (&older, "start a newer Homarr on it once"),
-            (&newer, "43 migrations, the last of 2027-01-15"),
-            (&newer, "use a newer portico"),
             (&hole, "some of them are not Homarr's"),
             (&none, "there is no table __drizzle_migrations"),
-            (&column, "the table app has no column ping_url"),
+            (&column, "the table app has no column href"),
             (&table, "the table invite is missing"),
         ],
     );

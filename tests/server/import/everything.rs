@@ -4,7 +4,7 @@ use portico_tests::{Builder, Client, PASSWORD, Portico, escape};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{OLD_PASSWORD, OLDEST, Workspace, created, expected, export, fixture, import, report};
+use super::{OLD_PASSWORD, OLDER, OLDEST, Workspace, created, expected, export, fixture, import, report};
 
 const ISSUER: &str = "https://id.example/realms/home";
 
@@ -238,7 +238,7 @@ fn scripts_go_on_with_their_keys_whose_hashes_are_replaced_at_the_first_use() {
         let key = key(id, repeated);
         for wrong in [
             key.replace("0123", "1123"),
-            key[..key.len() - 2].to_owned(),
+            format!("{id}.{}", &key[id.len() + 2..]),
             format!("{key}.junk"),
         ] {
             server
@@ -315,7 +315,7 @@ fn guesses_at_a_key_that_was_not_used_yet_are_throttled() {
 }
 
 #[test]
-fn the_oldest_schema_is_read_as_well() {
+fn older_schemas_are_read_as_well() {
     let place = Workspace::new();
     let sql = "
         INSERT INTO \"user\" (id, name, password, salt) VALUES
@@ -325,13 +325,24 @@ fn the_oldest_schema_is_read_as_well() {
         INSERT INTO \"groupPermission\" (group_id, permission) VALUES ('groupadmins', 'admin');
         INSERT INTO \"apiKey\" (id, api_key, salt, user_id) VALUES
             ('0a1b2c3d', '$2b$10$ABCDEFGHIJKLMNOPQRSTUuqciJcX/ncTvCOjt9pdYPkx6ilcL4tne', 'salt', 'userada');";
-    let file = place.database("old.sqlite", OLDEST, sql);
-    let report = report(&file, &place.path("data"), &[]);
-    assert_eq!(created(&report), [1, 1, 0, 0, 0, 1, 0]);
+    let file = place.database("older.sqlite", OLDER, sql);
+    let older = report(&file, &place.path("data"), &[]);
+    assert_eq!(created(&older), [1, 1, 0, 0, 0, 1, 0]);
     assert_eq!(
-        report["schema"]["migration"],
+        older["schema"]["migration"],
         "0030_migrate_item_and_section_for_layouts"
     );
+    // In Homarr 1.0 groups have no position.
+    let sql = sql.replace(
+        "name, position) VALUES ('groupadmins', 'admins', 1)",
+        "name) VALUES ('groupadmins', 'admins')",
+    );
+    let file = place.database("oldest.sqlite", OLDEST, &sql);
+    let data = place.path("data-of-the-oldest");
+    let oldest = report(&file, &data, &[]);
+    assert_eq!(created(&oldest), [1, 1, 0, 0, 0, 1, 0]);
+    assert_eq!(oldest["schema"]["migration"], "0020_empty_hellfire_club");
+    assert_eq!(export(&data), export(&place.path("data")));
 }
 
 #[test]

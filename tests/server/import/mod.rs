@@ -3,6 +3,7 @@
 mod archives;
 mod bad_files;
 mod everything;
+mod homarr_2;
 mod homarr_postgresql;
 mod interrupted;
 mod merging;
@@ -17,9 +18,10 @@ use tempfile::TempDir;
 /// The password of Homarr's users in `everything.sql`.
 pub const OLD_PASSWORD: &str = "correct horse battery";
 
-/// The newest schema of Homarr, and the oldest one that is read.
+/// Schemas of Homarr 1: its last one, that of 1.8, and that of 1.0, which is the oldest one that is read.
 pub const NEWEST: &str = "schema-0041.sql";
-pub const OLDEST: &str = "schema-0030.sql";
+pub const OLDER: &str = "schema-0030.sql";
+pub const OLDEST: &str = "schema-0020.sql";
 
 /// A folder for files of Homarr and data directories of Portico.
 pub struct Workspace {

@@ -143,7 +143,7 @@ async fn whole(caller: &Caller, id: &str) -> Outcome {
     Ok(whole.into())
 }
 
-/// `{name, columnCount, isPublic}` -> `{boardId}`. With `items` it is Portico's own form.
+/// `{name, columnCount, isPublic}` -> `{boardId}`. It is the home of a maker who has none. With `items` it is Portico's own form.
 async fn create(caller: &Caller, input: Value) -> Outcome {
     if input["items"].is_array() {
         let created = caller.mutate("board.create", input).await?.value();
@@ -161,6 +161,13 @@ async fn create(caller: &Caller, input: Value) -> Outcome {
     let id = text(&created, "id")?;
     let view = View::empty(id, columns);
     extras::save_of_board(caller, id, &view.extras).await?;
+    // The first board of a user is their home.
+    if own_user(caller)
+        .await?
+        .is_some_and(|own| own["homeBoardId"].is_null())
+    {
+        set_home(caller, json!({ "id": id }), "homeBoardId").await?;
+    }
     Ok(json!({ "id": id, "boardId": id }).into())
 }
 

@@ -2,6 +2,7 @@
 
 mod boards;
 mod extras;
+mod grid;
 mod info;
 mod lists;
 mod users;

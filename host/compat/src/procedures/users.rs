@@ -28,6 +28,13 @@ pub(super) static PROCEDURES: &[Procedure] = &[
         Box::pin(change_search(caller, input))
     })
     .instead(),
+    mutation("user.changeDefaultSearchEngine", |caller, input| {
+        Box::pin(change_search_engine(caller, input))
+    }),
+    mutation("user.changeColorScheme", |caller, input| {
+        Box::pin(change_color_scheme(caller, input))
+    })
+    .instead(),
     mutation("user.changeEnableRightClickOnWidgets", |caller, input| {
         Box::pin(change_kept(caller, input, "enableRightClickOnWidgets"))
     }),
@@ -134,14 +141,12 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
     ] {
         preferences[key] = user[key].clone();
     }
-    for key in ["ddgBangs", "enableRightClickOnWidgets"] {
+    for key in ["ddgBangs", "enableRightClickOnWidgets", "byteUnitSystem"] {
         preferences[key] = kept_value(&extras, key);
     }
-    // Portico has no such preferences: they exist once a client has set them.
-    for key in ["byteUnitSystem", "headerPreferences"] {
-        if let Some(value) = extras.get(key) {
-            preferences[key] = value.clone();
-        }
+    // Its default is the client's: it exists once a client has set it.
+    if let Some(value) = extras.get("headerPreferences") {
+        preferences["headerPreferences"] = value.clone();
     }
     let current = caller.user().await?;
     if current["id"] == *id {
@@ -153,7 +158,11 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
 /// `{userId?, …}` with the preferences that change -> all of them.
 async fn change_preferences(caller: &Caller, input: Value) -> Outcome {
     let id = whose(caller, &input).await?;
-    let changes = input.as_object().cloned().unwrap_or_default();
+    let mut changes = input.as_object().cloned().unwrap_or_default();
+    for (key, value) in &mut changes {
+        *value = plain(key, value.take());
+    }
+    let input = Value::Object(changes.clone());
     let has = |key: &str| changes.contains_key(key);
     if !changes.keys().any(|key| key != "userId") {
         return Err(Failure::new(Code::BadRequest, "Supply at least one preference"));
@@ -210,6 +219,44 @@ async fn change_preferences(caller: &Caller, input: Value) -> Outcome {
         extras::change_of_user(caller, &id, kept).await?;
     }
     preferences(&caller.again(), json!({ "userId": id })).await
+}
+
+/// A preference that a script has sent as a text: `"true"` and `"1"` where Homarr has a boolean and a number.
+fn plain(key: &str, value: Value) -> Value {
+    const BOOLEANS: [&str; 4] = [
+        "ddgBangs",
+        "enableRightClickOnWidgets",
+        "openSearchInNewTab",
+        "pingIconsEnabled",
+    ];
+    let read = match &value {
+        Value::String(text) if BOOLEANS.contains(&key) => text.parse::<bool>().ok().map(Value::from),
+        Value::String(text) if key == "firstDayOfWeek" => text.parse::<u32>().ok().map(Value::from),
+        _ => None,
+    };
+    read.unwrap_or(value)
+}
+
+/// `{userId, defaultSearchEngineId, ddgBangsEnabled}`: the same without `openInNewTab`, which stays.
+async fn change_search_engine(caller: &Caller, mut input: Value) -> Outcome {
+    let id = text(&input, "userId")?;
+    let user = caller
+        .query("user.getById", json!({ "userId": id }))
+        .await?
+        .value();
+    input["openInNewTab"] = user["openSearchInNewTab"].clone();
+    change_search(caller, input).await
+}
+
+/// `{colorScheme, userId?}`: of the caller, and of no other user.
+async fn change_color_scheme(caller: &Caller, input: Value) -> Outcome {
+    let own = caller.user_id().await?;
+    if input.get("userId").is_some_and(|id| *id != *own) {
+        let message = "The colour scheme of a user can be changed by the user alone";
+        return Err(Failure::new(Code::Forbidden, message));
+    }
+    let scheme = json!({ "colorScheme": input["colorScheme"] });
+    caller.mutate("user.changeColorScheme", scheme).await
 }
 
 /// `{userId, defaultSearchEngineId, openInNewTab, ddgBangsEnabled?}`

@@ -8,12 +8,10 @@
 use std::collections::{HashSet, VecDeque};
 
 use portico_model::error::Code;
-use portico_storage::extras::{
-    Area, ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS, empty_section, item, layout, place,
-};
+use portico_storage::extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS, empty_section, item, layout};
 use serde_json::{Map, Value, json};
 
-use super::{extras, text};
+use super::{extras, grid::Places, text};
 use crate::{caller::Caller, outcome::Failure};
 
 /// The most items and sections of a board.
@@ -128,7 +126,7 @@ impl View {
             .iter()
             .map(|list| ("bookmarks", json!({ "items": list["appIds"] })));
         for ((kind, options), id) in more.chain(lists).zip(free) {
-            items.push(item(&id, kind, options, places.next()));
+            items.push(item(&id, kind, options, places.next(kind)));
         }
         items
     }
@@ -229,7 +227,7 @@ impl View {
             .map_err(|_| Failure::new(Code::InternalServerError, "Internal server error"))?;
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut items = self.items();
-        let mut added = item(&id, kind, options, Places::of(self, &items).next());
+        let mut added = item(&id, kind, options, Places::of(self, &items).next(kind));
         if input["integrationIds"].is_array() {
             added["integrationIds"] = input["integrationIds"].clone();
         }
@@ -265,56 +263,4 @@ fn objects(input: &Value, key: &str) -> Result<Vec<Value>, Failure> {
     let list = list.filter(|list| list.len() <= MOST && list.iter().all(Value::is_object));
     let rule = format!("must be a list of at most {MOST} objects");
     list.cloned().ok_or_else(|| Failure::bad_input(key, &rule))
-}
-
-/// Places for new items: in the first section without a name, below what is there.
-struct Places {
-    section: Value,
-    /// Each layout's id, its columns, and the first free row.
-    layouts: Vec<(Value, u64, u64)>,
-    given: u64,
-}
-
-impl Places {
-    fn of(view: &View, items: &[Value]) -> Self {
-        let sections = view.sections();
-        let mut empty = sections.iter().filter(|section| section["kind"] == "empty");
-        let section = empty.next().map_or(Value::Null, |section| section["id"].clone());
-        let below = |layout: &Value| {
-            let places = items
-                .iter()
-                .filter_map(|item| item["layouts"].as_array())
-                .flatten();
-            let here = places.filter(|place| place["layoutId"] == *layout && place["sectionId"] == section);
-            let number = |place: &Value, key: &str| place[key].as_u64().unwrap_or_default();
-            let end = |place: &Value| number(place, "yOffset").saturating_add(number(place, "height").max(1));
-            here.map(end).max().unwrap_or_default()
-        };
-        let layouts = view.layouts().into_iter().map(|layout| {
-            let columns = layout["columnCount"].as_u64().unwrap_or(10).clamp(1, 24);
-            let row = below(&layout["id"]);
-            (layout["id"].clone(), columns, row)
-        });
-        Self {
-            layouts: layouts.collect(),
-            section,
-            given: 0,
-        }
-    }
-
-    /// A place in every layout.
-    fn next(&mut self) -> Value {
-        let given = self.given;
-        self.given += 1;
-        let places = self.layouts.iter().map(|(layout, columns, row)| {
-            let area = Area {
-                x: given % columns,
-                y: row.saturating_add(given / columns),
-                width: 1,
-                height: 1,
-            };
-            place(layout, &self.section, area)
-        });
-        places.collect()
-    }
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context as _;
 use portico_homarr::{
-    Dashboard, Keys, Kind, Repair, Report, What, check_rounds, document, make_names_unique,
+    Dashboard, Keys, Kind, Repair, Report, What, check_rounds, document, make_names_unique, shown,
 };
 use portico_model::{
     Provider,
@@ -53,7 +53,7 @@ pub async fn check(
             Err(error) => return Err(error).context("Portico refuses the records"),
         }
     }
-    take_stored(trial, dashboard).await?;
+    take_stored(trial, dashboard, report).await?;
     learn(trial, &mut keys, dashboard.names()).await?;
     Ok(keys)
 }
@@ -83,7 +83,7 @@ pub async fn learn(service: &Service, keys: &mut Keys, names: Vec<String>) -> Re
 }
 
 /// Replaces users and apps with what was stored: trimmed, normalised, with the default icon.
-async fn take_stored(trial: &Service, dashboard: &mut Dashboard) -> anyhow::Result<()> {
+async fn take_stored(trial: &Service, dashboard: &mut Dashboard, report: &mut Report) -> anyhow::Result<()> {
     let context = Identity::operator().context(REQUEST_ID);
     let mut transaction = trial
         .storage
@@ -135,6 +135,13 @@ async fn take_stored(trial: &Service, dashboard: &mut Dashboard) -> anyhow::Resu
         let provider: Provider = user.user.provider;
         let stored = users.remove(&(provider, name.clone()));
         let stored = stored.with_context(|| format!("the user {name:?} was not stored"))?;
+        if stored.name != user.user.name.trim() {
+            let text = format!(
+                "its name is written {:?} in Portico, in lower case",
+                shown(&stored.name)
+            );
+            report.note_of(Kind::User, (&user.user.id, &user.user.name), What::Repaired, text);
+        }
         user.user.name = stored.name;
         user.user.email = stored.email;
         user.user.email_verified = stored.email_verified;

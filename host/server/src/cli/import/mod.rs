@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use portico_homarr::{FileKind, Homarr, Kind, Report, Schema, Surroundings, convert};
+use portico_homarr::{FileKind, Homarr, Identified, Kind, Report, Surroundings, convert};
+use portico_http::PublicUrl;
 use portico_model::time::{Clock, SystemClock};
 use serde::Serialize;
 
@@ -20,13 +21,14 @@ use super::{
 };
 
 const HELP: &str = "\
-FILE is Homarr's db.sqlite (in its data folder, under db/), or the ZIP of a backup that Homarr exported.
-Stop Homarr first if you give the database itself.
+FILE is Homarr's db.sqlite (in its data folder, under db/), the ZIP of a backup that Homarr exported, or
+Homarr's data folder, itself or as .zip, .tar or .tar.gz. Stop Homarr first, unless you give its backup.
 
 What comes along: users with their passwords, preferences and images, groups with permissions and
 members, API keys, invites that have not expired, apps, search engines, and boards with their apps,
-bookmarks and shares. Grids, widgets and looks of boards are kept for clients of Homarr. Ids stay. People sign in with the passwords that they have, and scripts go on
-with their API keys. docs/homarr.md says for every other thing of Homarr what becomes of it.
+bookmarks and shares. Grids, widgets and looks of boards are kept for clients of Homarr. Ids stay.
+People sign in with the passwords that they have, and scripts go on with their API keys.
+docs/homarr.md says for every other thing of Homarr what becomes of it.
 
 Everything is imported, or nothing. What is in Portico already stays as it is: a record with the same
 id is left alone, and one with the same name is taken for the same. So importing the same file again
@@ -52,14 +54,14 @@ pub struct Import {
 
 #[derive(Subcommand)]
 enum From {
-    /// Import the data of Homarr 1: its db.sqlite, or the ZIP of a backup
+    /// Import the data of Homarr 1 or 2: its db.sqlite, the ZIP of a backup, or its data folder
     Homarr(Box<HomarrArgs>),
 }
 
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 struct HomarrArgs {
-    /// Homarr's db.sqlite, or the ZIP of its backup
+    /// Homarr's db.sqlite, the ZIP of its backup, or its data folder
     file: PathBuf,
     /// Say what would be imported, and write nothing
     #[arg(long)]
@@ -71,6 +73,10 @@ struct HomarrArgs {
     /// their accounts there [default: the issuer of the settings file]
     #[arg(long, env = "PORTICO_OIDC_ISSUER", value_name = "URL")]
     oidc_issuer: Option<String>,
+    /// Where people reach Portico, as `portico serve` has it: links that are paths (`/router`) lead there
+    /// [default: the public URL of the settings file]
+    #[arg(long, env = "PORTICO_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<PublicUrl>,
     #[command(flatten)]
     host: HostArgs,
 }
@@ -86,9 +92,12 @@ struct Printed<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Source<'a> {
     migration: &'a str,
     commit: &'a str,
+    /// How many migrations the database has had after it, which this portico does not know.
+    newer_migrations: usize,
 }
 
 impl Import {
@@ -113,16 +122,20 @@ impl HomarrArgs {
         let surroundings = Surroundings {
             now: SystemClock.now(),
             issuer: issuer.filter(|issuer| !issuer.is_empty()),
+            public_url: self
+                .public_url
+                .or_else(|| settings.http.public_url.clone())
+                .map(|url| url.to_string()),
         };
         let dry_run = self.dry_run;
         let file = self.file;
-        let (schema, report) = block_on(async {
+        let (identified, report) = block_on(async {
             let host = Host::open(&settings).await?;
             let homarr = Homarr::read(&file, host.data.path()).with_context(cannot)?;
             let report = import(&settings, &host, &homarr, &surroundings, dry_run).await?;
-            anyhow::Ok((homarr.schema, report))
+            anyhow::Ok((homarr.identified, report))
         })?;
-        show(schema, &report, dry_run, self.json)
+        show(identified, &report, dry_run, self.json)
     }
 }
 
@@ -143,13 +156,14 @@ async fn import(
     Ok(report)
 }
 
-fn show(schema: &Schema, report: &Report, dry_run: bool, as_json: bool) -> anyhow::Result<()> {
+fn show(identified: Identified, report: &Report, dry_run: bool, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         let printed = Printed {
             dry_run,
             schema: Source {
-                migration: schema.migration,
-                commit: schema.commit,
+                migration: identified.schema.migration,
+                commit: identified.schema.commit,
+                newer_migrations: identified.newer,
             },
             report,
         };
