@@ -50,7 +50,7 @@ const PARTS: [&str; 4] = ["package.json", "main.js", "src", "public"];
 
 /// Copies the example to a folder, over a library that is built from this component. Returns the copy.
 #[track_caller]
-fn with_component(component: &Path, folder: &Path) -> PathBuf {
+pub fn with_component(component: &Path, folder: &Path) -> PathBuf {
     let (example, installed) = (example(), library());
     let [package, dashboard] = ["package", "dashboard"].map(|name| folder.join(name));
     let packages = dashboard.join("node_modules");

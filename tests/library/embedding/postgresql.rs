@@ -7,11 +7,11 @@ use std::{
     process::Command,
 };
 
-use portico_tests::{node, postgresql::Postgresql, repository};
+use portico_tests::{hostile_component, node, postgresql::Postgresql, repository};
 
 use super::{
     dashboard::{Dashboard, keeps_every_rule_of_storage, strangers},
-    node::{copy, example, with_the_hostile_component},
+    node::{copy, example, with_component},
 };
 
 /// In `tests/clients/embedding`.
@@ -79,7 +79,7 @@ fn over_postgresql_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing
     dashboard.stop();
 
     let hostile = tempfile::tempdir().expect("a temporary folder");
-    let hostile_folder = with_the_hostile_component(hostile.path()).join("postgresql");
+    let hostile_folder = with_component(&hostile_component(), hostile.path()).join("postgresql");
     fs::create_dir(&hostile_folder).expect("a folder");
     let parts = [
         "package.json",
