@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as WaitTimeout
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import contract
 from .codec import signature
+from .asgi import Application, Authenticate, PorticoApp
 from .compiled import Compiled, default_cache
 from .contract import Caller, Procedure, UserCaller
 from .errors import CallFailed, PorticoError
 from .limits import Limits
 from .sandbox import Imports, Running, Sandbox
 from .storage import AsyncStorage, Icons, NoIcons, Storage, storage_imports
+from .throttle import Throttle
 from .workers import Work, Workers
+
+if TYPE_CHECKING:
+    import sqlalchemy
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+    from .sql import Surroundings
+
+#: How long a session of the ready storage lasts without being used, and at most, in seconds.
+SESSION_IDLE = 14 * 86_400
+SESSION_MOST = 90 * 86_400
 
 #: A caller who is not signed in.
 ANONYMOUS = Caller()
@@ -30,7 +42,14 @@ def signed_in(id: str, permissions: Sequence[str], context: str = "") -> Caller:
 
 
 #: Functions that are not procedures and hash, or grow with the number of records.
-LONG = {("sign-in", "password"), ("sign-in", "external"), ("names", "keys")}
+LONG = {
+    ("sign-in", "password"),
+    ("sign-in", "external"),
+    ("names", "keys"),
+    ("sql/people", "migrate"),
+    ("sql/people", "list-groups"),
+    ("sql/people", "list-invites"),
+}
 
 
 class Engine:
@@ -45,6 +64,9 @@ class Engine:
         self._short = Workers("portico", limits.threads, limits.waiting, limits.abandoned)
         self._long = Workers("portico-long", limits.long_threads, limits.waiting, limits.abandoned)
         self._long_functions = set(LONG)
+        #: What has to be done in an event loop before the first call.
+        self._before: asyncio.Future[None] | None = None
+        self.needs_migration = False
         self.procedures: list[Procedure] = self.run("procedures", "describe")
         for procedure in self.procedures:
             if procedure.cost != "small":
@@ -60,9 +82,13 @@ class Engine:
                 raise
             raise self._give_up(work, running, workers) from None
 
-    async def run_async(self, interface: str, function: str, *values: Any) -> Any:
-        """The same, without blocking the event loop."""
-        work, running, workers = self._submit(interface, function, values, asyncio.get_running_loop())
+    async def run_async(
+        self, interface: str, function: str, *values: Any, then: Callable[[Any], Any] | None = None
+    ) -> Any:
+        """The same, without blocking the event loop. `then` is done with the result in the call's thread."""
+        if self.needs_migration and function != "migrate":
+            await self.migrate()
+        work, running, workers = self._submit(interface, function, values, asyncio.get_running_loop(), then)
         try:
             # A client that goes away does not end a call.
             wrapped = asyncio.shield(asyncio.wrap_future(work.future))
@@ -72,8 +98,20 @@ class Engine:
                 raise
             raise self._give_up(work, running, workers) from None
 
+    async def migrate(self) -> None:
+        """Makes or upgrades the tables, once."""
+        if self._before is None or (self._before.done() and self.needs_migration):
+            self._before = asyncio.ensure_future(self.run_async("sql/people", "migrate"))
+        await asyncio.shield(self._before)
+        self.needs_migration = False
+
     def _submit(
-        self, interface: str, function: str, values: tuple[Any, ...], loop: asyncio.AbstractEventLoop | None
+        self,
+        interface: str,
+        function: str,
+        values: tuple[Any, ...],
+        loop: asyncio.AbstractEventLoop | None,
+        then: Callable[[Any], Any] | None = None,
     ) -> tuple[Work, Running, Workers]:
         is_long = (interface, function) in self._long_functions
         caller = next((value for value in values if isinstance(value, Caller)), ANONYMOUS)
@@ -86,7 +124,8 @@ class Engine:
         elif names[:1] == ["caller"] and not self._keeps_context:
             values = (Caller(user=caller.user, context=token), *values[1:])
         workers = self._long if is_long else self._short
-        work = workers.submit(functools.partial(self._sandbox.run, interface, function, values, running))
+        run = functools.partial(self._sandbox.run, interface, function, values, running)
+        work = workers.submit(run if then is None else lambda: then(run()))
         return work, running, workers
 
     def _patience(self, running: Running) -> float:
@@ -122,6 +161,8 @@ class AsyncPortico:
         self.sign_in = contract.AsyncSignIn(engine.run_async)
         self.names = contract.AsyncNames(engine.run_async)
         self.state = contract.AsyncState(engine.run_async)
+        #: What the ready storage has besides: sessions, groups, invites and keys. See `Portico.people`.
+        self.people = contract.AsyncPeople(engine.run_async)
 
 
 class Portico:
@@ -130,35 +171,70 @@ class Portico:
     Raises `PorticoError`: with the code of the contract if a call is refused, and as `CallFailed` if it fails.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, session_most: int = 0) -> None:
         """Use `open`."""
         self.engine = engine
+        self._session_most = session_most
+        self._has_people = engine.compiled.offers("sql/people")
         self.users = contract.Users(engine.run)
         self.apps = contract.Apps(engine.run)
         self.sign_in = contract.SignIn(engine.run)
         self.names = contract.Names(engine.run)
         self.state = contract.State(engine.run)
+        #: What the ready storage has besides: sessions, groups, invites and keys. It checks no permission. With a storage
+        #: of the dashboard's own, each of its functions fails.
+        self.people = contract.People(engine.run)
         #: The same for an event loop: `await portico.aio.apps.by_id(caller, id)`.
         self.aio = AsyncPortico(engine)
 
     @classmethod
     def open(
         cls,
+        database: sqlalchemy.Engine | AsyncEngine | None = None,
         *,
-        storage: Storage | AsyncStorage,
+        storage: Storage | AsyncStorage | None = None,
+        prefix: str = "portico_",
+        session_idle: int = SESSION_IDLE,
+        session_most: int = SESSION_MOST,
+        surroundings: Surroundings | None = None,
         icons: Icons | None = None,
         limits: Limits | None = None,
         component: Path | None = None,
         cache: Path | None = None,
         keep_compiled: bool = True,
     ) -> Portico:
-        """Portico over the storage of a dashboard that has users of its own. `component` is another file than the one in
-        the package. What is compiled is kept in `cache`, or in the user's own folder for such files, and loaded from there:
-        `keep_compiled=False` compiles at each start."""
-        bytes = component.read_bytes() if component else shipped("portico.wasm")
-        compiled = Compiled(bytes, (cache or default_cache()) if keep_compiled else None)
-        imports = storage_imports(storage, icons or NoIcons())
-        return cls(Engine(compiled, imports, limits or Limits()))
+        """Portico over a database, or over a storage of the dashboard's own.
+
+        `database` is an engine of SQLAlchemy, plain or asynchronous, for SQLite or PostgreSQL. Portico makes its tables
+        there, whose names begin with `prefix`, and upgrades them: now, or with the first call where the engine is
+        asynchronous. Sessions end when they were not used for `session_idle` seconds, and after `session_most`.
+
+        `storage` is for a dashboard that has users of its own.
+
+        `component` is another file than the one in the package. What is compiled is kept in `cache`, or in the user's own
+        folder for such files, and loaded from there; `keep_compiled=False` compiles at each start.
+        """
+        if (database is None) == (storage is None):
+            raise TypeError("give either a database or a storage")
+        kept = (cache or default_cache()) if keep_compiled else None
+        limits, icons = limits or Limits(), icons or NoIcons()
+        if storage is not None:
+            bytes = component.read_bytes() if component else shipped("portico.wasm")
+            return cls(Engine(Compiled(bytes, kept), storage_imports(storage, icons), limits))
+
+        from .sql import NoSurroundings, configuration_of, sql_imports
+
+        assert database is not None
+        configuration = configuration_of(database, prefix, session_idle, session_most)
+        imports = sql_imports(database, configuration, surroundings or NoSurroundings(), icons)
+        bytes = component.read_bytes() if component else shipped("portico-with-sql.wasm")
+        engine = Engine(Compiled(bytes, kept), imports, limits, keeps_context=True)
+        found = cls(engine, session_most)
+        if hasattr(database, "sync_engine"):
+            engine.needs_migration = True
+        else:
+            found.people.migrate()
+        return found
 
     @property
     def procedures(self) -> list[Procedure]:
@@ -169,6 +245,26 @@ class Portico:
     def sha256(self) -> str:
         """Of the component's file."""
         return self.engine.compiled.sha256
+
+    def asgi(
+        self,
+        authenticate: Authenticate | None = None,
+        *,
+        throttle: Throttle | None = None,
+        prefix: str = "",
+        otherwise: Application | None = None,
+    ) -> PorticoApp:
+        """An ASGI application with the procedures at `trpc/…`. With the ready storage and without `authenticate` it also
+        has `session`, with cookie, origin rule and throttle. `otherwise` gets the requests that are not for `prefix`: Django,
+        say."""
+        if authenticate is None and not self._has_people:
+            raise TypeError("give authenticate: a storage of your own has no sessions that Portico knows")
+        inputs = shipped("procedures.json")
+        return PorticoApp(self, inputs, authenticate, throttle, prefix, otherwise, self._session_most)
+
+    def trpc(self, authenticate: Authenticate) -> PorticoApp:
+        """An ASGI application with nothing but the procedures, to be mounted where tRPC clients expect them: `/trpc`."""
+        return PorticoApp(self, shipped("procedures.json"), authenticate, only_procedures=True)
 
     def close(self) -> None:
         """Takes no more calls. Those that run go on."""
@@ -181,5 +277,5 @@ def shipped(name: str) -> bytes:
     if file.is_file():
         return file.read_bytes()
     repository = Path(__file__).parent.parent.parent.parent
-    places = {"portico.wasm": repository / "dist", "procedures.json": repository / "contract"}
-    return (places[name] / name).read_bytes()
+    folder = "dist" if name.endswith(".wasm") else "contract"
+    return (repository / folder / name).read_bytes()

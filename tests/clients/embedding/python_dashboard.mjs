@@ -1,4 +1,4 @@
-// What is examples/python-dashboard's own: it has the routes of examples/node-dashboard.
+// What is examples/python-own-users's own: it has the routes of examples/node-dashboard.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,9 +9,9 @@ const file = (name) => fileURLToPath(new URL(`../../../${name}`, import.meta.url
 
 /** With the packages that `make target/python/installed` installs, or those of the example itself. */
 export const start = (data) => ({
-  command: [file("target/python/bin/python"), file("examples/python-dashboard/.venv/bin/python")].find(existsSync) ?? "python3",
+  command: [file("target/python/bin/python"), file("examples/python-own-users/.venv/bin/python")].find(existsSync) ?? "python3",
   args: ["main.py"],
-  cwd: file("examples/python-dashboard"),
+  cwd: file("examples/python-own-users"),
   env: { PORT: "0", DATA: data },
 });
 
