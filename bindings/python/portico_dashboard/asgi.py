@@ -7,9 +7,8 @@ out (DELETE), and who is signed in (GET).
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
 
 from .contract import Caller, CredentialSession
 from .errors import PorticoError
@@ -117,11 +116,7 @@ class PorticoApp:
             found = self._authenticate(request)
             caller = await found if inspect.isawaitable(found) else found
             return caller or Caller(), False
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and token:
-            secret, by_cookie = token.strip(), False
-        else:
-            secret, by_cookie = request.cookies.get(COOKIE, ""), True
+        secret, by_cookie = secret_of(request.cookies, request.headers.get("authorization", ""))
         who = await self._portico.aio.people.authenticate(secret) if secret else None
         if who is None:
             if secret and not by_cookie:
@@ -174,6 +169,14 @@ class PorticoApp:
     def _cookie(self, request: Request, token: str, seconds: int) -> str:
         secure = "; Secure" if request.is_secure else ""
         return f"{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+
+
+def secret_of(cookies: Mapping[str, str], authorization: str) -> tuple[str, bool]:
+    """The token or key of a request (`""`: none), and whether it is the cookie's. A header takes precedence."""
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip(), False
+    return cookies.get(COOKIE, ""), True
 
 
 async def lifespan(receive: Receive, send: Send) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as WaitTimeout
 from importlib import resources
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import contract
 from .codec import signature
-from .asgi import Application, Authenticate, PorticoApp
+from .asgi import Application, Authenticate, PorticoApp, secret_of
 from .compiled import Compiled, default_cache
 from .contract import Caller, Procedure, UserCaller
 from .errors import CallFailed, PorticoError
@@ -156,6 +156,7 @@ class AsyncPortico:
     """The same functions for an event loop. They do not block it."""
 
     def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self.users = contract.AsyncUsers(engine.run_async)
         self.apps = contract.AsyncApps(engine.run_async)
         self.sign_in = contract.AsyncSignIn(engine.run_async)
@@ -163,6 +164,17 @@ class AsyncPortico:
         self.state = contract.AsyncState(engine.run_async)
         #: What the ready storage has besides: sessions, groups, invites and keys. See `Portico.people`.
         self.people = contract.AsyncPeople(engine.run_async)
+
+
+    async def migrate(self) -> None:
+        """Makes or upgrades the tables of the ready storage, where the engine is asynchronous. The first call does too."""
+        await self._engine.migrate()
+
+    async def caller_of(self, cookies: Mapping[str, str], authorization: str = "") -> Caller:
+        """See `Portico.caller_of`."""
+        secret = secret_of(cookies, authorization)[0]
+        who = await self.people.authenticate(secret) if secret else None
+        return who.caller if who else ANONYMOUS
 
 
 class Portico:
@@ -245,6 +257,12 @@ class Portico:
     def sha256(self) -> str:
         """Of the component's file."""
         return self.engine.compiled.sha256
+
+    def caller_of(self, cookies: Mapping[str, str], authorization: str = "") -> Caller:
+        """With the ready storage, for the dashboard's own routes: who sent a request with these cookies, and this header."""
+        secret = secret_of(cookies, authorization)[0]
+        who = self.people.authenticate(secret) if secret else None
+        return who.caller if who else ANONYMOUS
 
     def asgi(
         self,
