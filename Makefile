@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component storage-component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component storage-component wheel hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,10 @@ storage-component: component ## build dist/portico-sql.wasm, the ready storage, 
 	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-ready-storage --target wasm32-unknown-unknown --profile component \
 		--config 'target.wasm32-unknown-unknown.rustflags=["$(remap)"]'
 	cargo run --quiet --package portico-contract -- ready-storage $(target_dir)/wasm32-unknown-unknown/component/portico_ready_storage.wasm
+
+wheel: component storage-component ## build dist/portico_dashboard-….whl, the library for Python, without compiling the host
+	python3 bindings/python/generate.py --check
+	python3 bindings/python/build_wheel.py dist
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
@@ -84,7 +88,7 @@ packages: # installs programs for the tests, from Debian's packages
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.
-requirements := $(wildcard tests/*/requirements.txt examples/*/requirements.txt)
+requirements := $(wildcard tests/*/requirements.txt examples/*/requirements.txt bindings/*/tests/requirements.txt)
 
 target/python/installed: $(requirements)
 	python3 -m venv --clear target/python

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as WaitTimeout
 from importlib import resources
@@ -137,8 +138,8 @@ class Engine:
         workers.abandon(work)
         if running.inside is None:
             return PorticoError("unavailable", "The call had to wait too long for its turn")
-        name, _ = running.inside
-        return CallFailed(f"{name} has not returned in {self.limits.storage:g} s")
+        name, since = running.inside
+        return CallFailed(f"{name} has not returned in {time.monotonic() - since:.1f} s")
 
     def close(self) -> None:
         """Ends the threads when their calls are done."""
