@@ -73,7 +73,7 @@ test: built-tests ## every test that needs no other programs but PostgreSQL, whe
 test-all: built-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
 	cargo nextest run --workspace --no-fail-fast --run-ignored all
 
-built-tests: component hostile nextest # also runs the examples in comments
+built-tests: component storage-component hostile nextest # also runs the examples in comments
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 

@@ -19,9 +19,10 @@ pub struct Note {
 impl Note {
     /// As a text.
     pub fn write(&self) -> String {
-        let Some(user_id) = &self.user_id else {
+        if *self == Self::default() {
             return String::new();
-        };
+        }
+        let user_id = self.user_id.as_deref().unwrap_or_default();
         let session_id = self.session_id.as_deref().unwrap_or_default();
         let next_token = self.next_token.iter().flatten();
         let next_token: String = next_token.map(|byte| format!("{byte:02x}")).collect();
@@ -40,7 +41,7 @@ impl Note {
             digits => Some(hash(digits)?),
         };
         Some(Self {
-            user_id: Some(user_id.to_owned()),
+            user_id: (!user_id.is_empty()).then(|| user_id.to_owned()),
             session_id: (!session_id.is_empty()).then(|| session_id.to_owned()),
             next_token,
         })
@@ -49,9 +50,9 @@ impl Note {
     /// What `portico-sql` needs to know of the call.
     pub fn context(self) -> CallContext {
         let authentication = match (&self.user_id, self.session_id) {
-            (None, _) => Authentication::Operator,
-            (Some(_), Some(session_id)) => Authentication::Session(session_id),
+            (_, Some(session_id)) => Authentication::Session(session_id),
             (Some(_), None) => Authentication::Host,
+            (None, None) => Authentication::Operator,
         };
         let new_token = self
             .next_token
@@ -93,7 +94,6 @@ mod tests {
         let notes = [
             Note::default(),
             user("u"),
-            user(""),
             user("two\nlines\n"),
             Note {
                 session_id: Some("s".into()),

@@ -56,6 +56,15 @@ impl StorageTransaction {
         })
     }
 
+    /// Refuses a reference to something of the dashboard's that is not there.
+    fn require(&self, there: std::result::Result<bool, String>) -> Result<()> {
+        if self.surroundings(there)? {
+            return Ok(());
+        }
+        self.failed.set(true);
+        Err(Error::Constraint(storage::Constraint::Reference))
+    }
+
     /// The apps that a viewer sees; `None` is all of them.
     fn visible(&self, viewer: storage::Viewer) -> Result<Option<Vec<Id>>> {
         let user = match &viewer {
@@ -143,10 +152,19 @@ impl GuestTransaction for StorageTransaction {
     }
 
     fn set_home_boards(&self, id: Id, boards: HomeBoards) -> Result<bool> {
+        for board_id in [&boards.home_board_id, &boards.mobile_home_board_id]
+            .into_iter()
+            .flatten()
+        {
+            self.require(surroundings::can_view_board(&id, board_id))?;
+        }
         answer(now(self.inner().set_home_boards(&id, &boards.into())))
     }
 
     fn set_search_preferences(&self, id: Id, preferences: SearchPreferences) -> Result<bool> {
+        if let Some(engine_id) = &preferences.default_search_engine_id {
+            self.require(surroundings::has_search_engine(engine_id))?;
+        }
         answer(now(self.inner().set_search_preferences(&id, &preferences.into())))
     }
 

@@ -1,7 +1,6 @@
 //! The bounds of the texts that come in.
 
 use portico_model::error::Error;
-use portico_rules::permissions::Permission;
 use portico_rules::{bounds, direction};
 
 use crate::transaction::Failure;
@@ -31,13 +30,24 @@ pub fn given_id(id: &str) -> Result<(), Failure> {
     refuse_if("id", (!is_fit).then_some(problem))
 }
 
-/// Permissions in order, each once.
+/// Permissions in order, each once. The dashboard may have some of its own: the rules ignore them.
 pub fn permissions(mut permissions: Vec<String>) -> Result<Vec<String>, Failure> {
     permissions.sort();
     permissions.dedup();
-    let unknown = permissions.iter().any(|name| Permission::named(name).is_none());
-    let problem = || format!("must each be one of {}", Permission::NAMES.join(", "));
-    refuse_if("permissions", unknown.then(problem))?;
+    let most = *bounds::ENTRIES.end();
+    let is_word =
+        |name: &String| bounds::LABEL.contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    let (least, longest) = bounds::LABEL.into_inner();
+    let problem = if permissions.len() > most {
+        Some(format!(
+            "must have at most {most} entries, got {}",
+            permissions.len()
+        ))
+    } else {
+        let are_words = permissions.iter().all(is_word);
+        (!are_words).then(|| format!("must each have {least} to {longest} characters on one line"))
+    };
+    refuse_if("permissions", problem)?;
     Ok(permissions)
 }
 
