@@ -1787,7 +1787,8 @@ class People:
 
     def create_group(self, id: str | None, name: str, permissions: list[str]) -> str:
         """Creates a group and returns its id: a new one, or the one that is given. `bad-request`: the name does not have 1 to
-        64 characters on one line, or a permission is unknown; `conflict`: the name or the id is taken."""
+        64 characters on one line, or a permission does not; `conflict`: the name or the id is taken. Permissions are those of
+        Portico, and any of the dashboard's own; at most 1,000."""
         found: str = self._run("sql/people", "create-group", id, name, permissions)
         return found
 
@@ -1796,8 +1797,7 @@ class People:
         self._run("sql/people", "rename-group", id, name)
 
     def set_group_permissions(self, id: str, permissions: list[str]) -> None:
-        """Replaces the permissions of a group. `not-found`; `bad-request`: an unknown permission; `conflict`: no
-        administrator would be left."""
+        """Replaces the permissions of a group. `not-found`; `bad-request` as above; `conflict`: no administrator would be left."""
         self._run("sql/people", "set-group-permissions", id, permissions)
 
     def add_member(self, group_id: str, user_id: str) -> None:

@@ -99,9 +99,11 @@ class Plain:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        # A statement that reads begins nothing in SQLite, and the option costs another statement there.
+        self._reading = engine if engine.dialect.name == "sqlite" else self._engine
 
     def look_up(self, statement: Any, values: dict[str, Any]) -> Answer:
-        with self._engine.connect() as connection:
+        with self._reading.connect() as connection:
             return Answer(connection.execute(statement, values), wants_rows=True)
 
     def begin(self, opening: list[str]) -> Connection:
@@ -133,9 +135,11 @@ class Asynchronous:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        # A statement that reads begins nothing in SQLite, and the option costs another statement there.
+        self._reading = engine if engine.dialect.name == "sqlite" else self._engine
 
     async def look_up(self, statement: Any, values: dict[str, Any]) -> Answer:
-        async with self._engine.connect() as connection:
+        async with self._reading.connect() as connection:
             return Answer(await connection.execute(statement, values), wants_rows=True)
 
     async def begin(self, opening: list[str]) -> AsyncConnection:

@@ -45,7 +45,8 @@ fn start(dashboard: (&str, &str), data: &TempDir, component: Option<&Path>) -> D
 
 /// A URL for SQLAlchemy.
 fn url_of(postgresql: &Postgresql) -> String {
-    postgresql.url().replacen("postgresql://", "postgresql+psycopg://", 1)
+    let folder = postgresql.folder().display();
+    format!("postgresql+psycopg://dashboard@/postgres?host={folder}")
 }
 
 #[test]
