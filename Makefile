@@ -30,7 +30,7 @@ component: target ## build dist/portico.wasm
 	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
 
-# Like the component, but with std, which imports nothing on this target (component/sql).
+# With std, which imports nothing on this target (component/sql).
 storage-component: component ## build dist/portico-sql.wasm, the ready storage, and dist/portico-with-sql.wasm, with the rules in one file
 	@rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-ready-storage --target wasm32-unknown-unknown --profile component \

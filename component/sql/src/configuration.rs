@@ -111,7 +111,9 @@ impl Configuration {
     /// The statements that begin a transaction that writes, with this lock.
     pub fn begin_writing(&self, lock: portico_sql::Lock) -> Vec<String> {
         match self.dialect.is_sqlite() {
-            true => vec!["BEGIN IMMEDIATE".into()],
+            // SQLite forgets foreign keys with the connection, and some drivers turn them off. Without them a user's sessions
+            // would outlive the user.
+            true => vec!["PRAGMA foreign_keys = ON".into(), "BEGIN IMMEDIATE".into()],
             false => vec![
                 "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE".into(),
                 self.take(lock),

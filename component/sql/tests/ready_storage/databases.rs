@@ -42,15 +42,22 @@ impl Size {
 pub struct Sqlite {
     path: PathBuf,
     idle: Arc<Mutex<Vec<rusqlite::Connection>>>,
+    foreign_keys: bool,
     _folder: TempDir,
 }
 
 impl Sqlite {
     pub fn new() -> Self {
+        Self::with_foreign_keys(true)
+    }
+
+    /// As the driver opens its connections.
+    pub fn with_foreign_keys(foreign_keys: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let sqlite = Self {
             path: folder.path().join("dashboard.db"),
             idle: Arc::default(),
+            foreign_keys,
             _folder: folder,
         };
         sqlite.run("PRAGMA journal_mode = WAL");
@@ -60,7 +67,9 @@ impl Sqlite {
     fn open(&self) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(&self.path).expect("a database");
         connection.busy_timeout(Duration::from_secs(30)).unwrap();
-        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        connection
+            .pragma_update(None, "foreign_keys", self.foreign_keys)
+            .unwrap();
         connection.pragma_update(None, "synchronous", "off").unwrap();
         connection
     }

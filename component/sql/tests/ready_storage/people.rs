@@ -416,6 +416,30 @@ fn a_key_works_until_it_is_deleted_by_its_owner() {
 }
 
 #[test]
+fn a_deleted_user_leaves_nothing_even_where_the_driver_turns_foreign_keys_off() {
+    let sqlite = Arc::new(Sqlite::with_foreign_keys(false));
+    let plugin = Plugin::new(Dashboard::new(sqlite));
+    let ada = plugin.init("ada");
+    let admin = call!(plugin, portico_sql_people.call_caller_of(&ada))
+        .unwrap()
+        .unwrap();
+    let bob = call!(
+        plugin,
+        portico_dashboard_users.call_create(&admin, &account("bob"), &[])
+    )
+    .unwrap();
+    let session = plugin.sign_in("bob", PASSWORD).unwrap();
+    let key = call!(plugin, portico_sql_people.call_create_key(&bob, None)).unwrap();
+    call!(plugin, portico_dashboard_users.call_delete(&admin, &bob)).unwrap();
+    assert!(plugin.authenticate(&session.token).is_none() && plugin.authenticate(&key.key).is_none());
+    assert!(
+        call!(plugin, portico_sql_people.call_list_sessions(&bob))
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
 fn a_context_that_is_not_of_people_is_refused() {
     let plugin = plugin();
     plugin.init("ada");

@@ -25,7 +25,7 @@ fn assert_tables_are_made(database: Arc<dyn Database>) {
     let other = plugin.on(plugin.dashboard.with_prefix(LONGEST));
     other.migrate().unwrap();
     other.migrate().unwrap();
-    // Nobody is there yet.
+    // It has no users yet.
     other.init("bob");
     assert!(other.sign_in("ada", PASSWORD).is_err() && plugin.sign_in("bob", PASSWORD).is_err());
     plugin.sign_in("ada", PASSWORD).unwrap();
