@@ -118,11 +118,12 @@ contract-package: ## write the contract as one file for other tools, dist/portic
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
-ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard
-bench-embed: build wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
+ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard python_own_users
+bench-embed: build storage-component wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
 	cargo build --release --package rust-dashboard
 	cd examples/node-dashboard && npm ci --silent && npm run --silent build
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
+	PYTHONPATH=bindings/python target/python/bin/python bindings/python/bench.py
 
 wrk: # installs the load generator
 	@tests/install.sh wrk wrk

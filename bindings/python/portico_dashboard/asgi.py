@@ -28,6 +28,10 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "portico_session"
 
 
+#: The most bytes of a name and a password.
+CREDENTIALS = 64 << 10
+
+
 class PorticoApp:
     """The application. With `authenticate`, the dashboard says who calls; without it, the sessions and keys of the ready
     storage do."""
@@ -149,7 +153,10 @@ class PorticoApp:
 
     async def _sign_in(self, request: Request) -> Response:
         check_content_type(request.headers.get("content-type"))
-        input = parsed(await request.body())
+        body = await request.body(CREDENTIALS)
+        if body is None:
+            raise Refusal("PAYLOAD_TOO_LARGE", f"A request's body has at most {CREDENTIALS} bytes here")
+        input = parsed(body)
         if isinstance(input, Refusal):
             raise input
         name, password = (input.get(key) for key in ("username", "password")) if isinstance(input, dict) else (0, 0)
@@ -157,8 +164,8 @@ class PorticoApp:
             raise Refusal("BAD_REQUEST", "username and password have to be texts")
         address = request.address
         if wait := self._throttle.begin(name, address):
-            body = {"code": "TOO_MANY_REQUESTS", "message": "Too many attempts: try again later"}
-            return Response.json(429, body, {"retry-after": str(int(wait) + 1)})
+            refusal = {"code": "TOO_MANY_REQUESTS", "message": "Too many attempts: try again later"}
+            return Response.json(429, refusal, {"retry-after": str(int(wait) + 1)})
         user = await self._portico.aio.sign_in.password(name, password)
         session = await self._portico.aio.people.begin_session(user.id, user.password_version)
         self._throttle.succeed(name, address)

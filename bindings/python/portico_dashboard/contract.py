@@ -1142,7 +1142,7 @@ class VisibleAppsOnly:
 
 
 VisibleApps: TypeAlias = VisibleAppsAll | VisibleAppsOnly
-"""Which apps somebody sees."""
+"""Which apps a caller sees."""
 
 
 class SqlTransaction(Protocol):
@@ -1737,8 +1737,8 @@ class People:
         return found
 
     def authenticate(self, secret: str) -> Authenticated | None:
-        """Who sent a request with this session token or API key; none if it is none, has ended, or is not well-formed (which
-        costs no statement). Otherwise one look-up, and once a minute a write that notes the use."""
+        """Who sent a request with this session token or API key; none if it is unknown, has ended, or has not the form of either
+        (which costs no statement). One look-up, and once a minute a write that notes the use."""
         found: Authenticated | None = self._run("sql/people", "authenticate", secret)
         return found
 
@@ -1805,7 +1805,7 @@ class People:
         self._run("sql/people", "add-member", group_id, user_id)
 
     def remove_member(self, group_id: str, user_id: str) -> None:
-        """Removes a member. Succeeds if they are none. `conflict`: no administrator would be left."""
+        """Removes a member. Succeeds if they are not one. `conflict`: no administrator would be left."""
         self._run("sql/people", "remove-member", group_id, user_id)
 
     def delete_group(self, id: str) -> None:

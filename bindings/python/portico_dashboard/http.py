@@ -63,15 +63,15 @@ class Request:
         root: str = self.scope.get("root_path", "")
         return (path.removeprefix(root) if root else path).lstrip("/")
 
-    async def body(self) -> bytes | None:
-        """The body; None if it is too large."""
+    async def body(self, most: int = BODY) -> bytes | None:
+        """The body; None if it has more bytes than `most`."""
         body = bytearray()
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise Disconnected
             body += message.get("body", b"")
-            if len(body) > BODY:
+            if len(body) > most:
                 return None
             if not message.get("more_body"):
                 return bytes(body)

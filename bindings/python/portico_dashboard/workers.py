@@ -1,12 +1,13 @@
 """Threads in which calls run. A thread that storage never gives back is left to itself, and another takes its place."""
 
+import os
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from .errors import PorticoError
+from .errors import CallFailed, PorticoError
 
 
 class Work:
@@ -34,10 +35,13 @@ class Workers:
         self._idle = 0
         self._abandoned = 0
         self._closed = False
+        self._process = os.getpid()
 
     def submit(self, run: Callable[[], Any]) -> Work:
         """Runs work in one of the threads. Raises `PorticoError` (`unavailable`) if too much waits."""
         work = Work(run)
+        if os.getpid() != self._process:
+            raise CallFailed("Portico was opened before this process was forked, without its threads: open it afterwards")
         with self._lock:
             if self._closed:
                 raise PorticoError("unavailable", "Portico is closed")

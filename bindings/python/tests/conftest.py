@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+def user_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compiled files go to a folder of the tests."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 

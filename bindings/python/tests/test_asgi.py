@@ -133,6 +133,8 @@ def test_guesses_are_throttled_by_name_and_by_address(ready: Portico) -> None:
         for name in ("ben", "eve"):
             assert (await client.post("/session", json={**ACCOUNT, "username": name})).status_code == 401
         assert (await client.post("/session", json={**ACCOUNT, "username": "kim"})).status_code == 429
+        large = await client.post("/session", json={**ACCOUNT, "password": "x" * 70_000})
+        assert large.status_code == 413
         now[0] = 61.0
         assert (await client.post("/session", json=ACCOUNT)).status_code == 200
 
