@@ -14,12 +14,14 @@ import threading
 import time
 import weakref
 from pathlib import Path
+from typing import Any
 
 from wasmtime import Config, Engine, WasmtimeError
 from wasmtime import component as wasm
 
 from . import capi
 from .errors import CallFailed
+from .typecheck import has_type
 
 #: How often the time limit is looked at, in seconds.
 TICK = 0.05
@@ -99,13 +101,11 @@ class Compiled:
         except WasmtimeError as error:
             raise CallFailed(f"the file is not a component: {error}") from error
         type = self.component.type
-        #: The names in each interface that the component imports, by the interface's whole name.
-        self.imports = {
-            name: list(extern.ty.exports(self.engine))
-            for name, extern in type.imports(self.engine).items()
-            if isinstance(extern.ty, wasm.ComponentInstanceType)
-        }
-        self._exported = exported(list(type.exports(self.engine)))
+        #: The types of what is in each interface that the component imports, by the interface's whole name.
+        self.imports = items_of(type.imports(self.engine), self.engine)
+        offered = items_of(type.exports(self.engine), self.engine)
+        self._exported = exported(list(offered))
+        self._offered = offered
         self._exports: dict[tuple[str, str], wasm.ExportIndex] = {}
         self._stopped = threading.Event()
         ticker = threading.Thread(target=_tick, args=(self.engine, self._stopped), name="portico-epochs", daemon=True)
@@ -123,10 +123,23 @@ class Compiled:
             name = self._exported.get(interface)
             instance = self.component.get_export_index(name) if name else None
             index = self.component.get_export_index(function, instance) if instance else None
-            if index is None:
+            if name is None or index is None:
                 raise CallFailed(f"the component has no {interface}.{function}")
+            if not has_type(interface, function, self._offered[name][function]):
+                raise CallFailed(f"the component's {interface}.{function} has another type than this host knows")
             self._exports[key] = index
         return self._exports[key]
+
+
+def items_of(externs: dict[str, Any], engine: Engine) -> dict[str, dict[str, object]]:
+    """The types of what is in each interface."""
+    found: dict[str, dict[str, object]] = {}
+    for name, extern in externs.items():
+        type = extern.ty
+        found[name] = {}
+        if isinstance(type, wasm.ComponentInstanceType):
+            found[name] = {item: member.ty for item, member in type.exports(engine).items()}
+    return found
 
 
 def exported(names: list[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from .compiled import NAME, TICK, Compiled
 from .contract import Caller
 from .errors import CallFailed, StorageError, WrongShape, refused
 from .limits import RANDOM_BYTES, Collisions, Limits
+from .typecheck import has_type
 
 LOG = logging.getLogger("portico")
 
@@ -184,9 +185,10 @@ class Sandbox:
             for name, wanted in self.compiled.imports.items():
                 short = short_name(name)
                 known = offered.get(short, {})
-                missing = [item for item in wanted if "." in item and item not in known]
+                functions = {item: type for item, type in wanted.items() if isinstance(type, wasm.FuncType)}
+                missing = [item for item in functions if item not in known]
                 if short not in offered or missing:
-                    what = f"{name}: {', '.join(missing)}" if missing else name
+                    what = f"{name}: {', '.join(missing)}" if short in offered else name
                     raise CallFailed(f"the component imports {what}, which this host does not offer: update it")
                 with root.add_instance(name) as instance:
                     for item in wanted:
@@ -194,7 +196,9 @@ class Sandbox:
                         if resource in RESOURCE_TYPES:
                             type = wasm.ResourceType.host(RESOURCE_TYPES[resource])
                             instance.add_resource(item, type, self._drop)
-                        elif item in known:
+                        elif item in functions:
+                            if not has_type(short, item, functions[item]):
+                                raise CallFailed(f"the component imports {name} with another type of {item}")
                             self._add(instance, short, item, known[item])
         return linker
 

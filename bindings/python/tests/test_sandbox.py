@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from memory import Apps
 from portico_dashboard import ANONYMOUS, AppInput, Caller, CallFailed, Portico, PorticoError
+from wasmtime import wat2wasm
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -104,4 +105,23 @@ def test_what_the_host_does_not_offer_is_named(tmp_path: Path, storage: Apps) ->
         Portico.open(storage=storage, component=file)
     file.write_bytes(b"not a component")
     with pytest.raises(CallFailed, match="the file is not a component"):
+        Portico.open(storage=storage, component=file)
+
+
+@pytest.mark.parametrize("lies", ["result", "parameter"])
+def test_a_component_with_other_types_is_refused_before_it_runs(tmp_path: Path, storage: Apps, lies: str) -> None:
+    if lies == "result":
+        core = """(core module $m (func (export "f") (result i32) i32.const 7))
+            (core instance $i (instantiate $m))
+            (func $f (result u32) (canon lift (core func $i "f")))
+            (instance $e (export "describe" (func $f)))
+            (export "portico:dashboard/procedures@1.0.0" (instance $e))"""
+        message = "the component's procedures.describe has another type"
+    else:
+        core = """(import "portico:dashboard/log@1.0.0"
+            (instance (export "write" (func (param "level" u64) (param "message" u64)))))"""
+        message = "imports portico:dashboard/log@1.0.0 with another type of write"
+    file = tmp_path / "liar.wasm"
+    file.write_bytes(wat2wasm(f"(component {core})"))
+    with pytest.raises(CallFailed, match=message):
         Portico.open(storage=storage, component=file)
