@@ -23,7 +23,7 @@ class Limits:
     #: Threads for calls of bounded cost.
     threads: int = 4
     #: Threads for those that hash a password, or grow with the number of records.
-    long_threads: int = 1
+    long_threads: int = 2
     #: How many calls may wait for the threads of one kind.
     waiting: int = 1_000
     #: How many threads may be left to themselves before calls are refused.
