@@ -36,7 +36,10 @@ fn example((name, _): (&str, &str)) -> Command {
 #[track_caller]
 fn start(dashboard: (&str, &str), data: &TempDir, component: Option<&Path>) -> Dashboard {
     let mut command = example(dashboard);
-    command.arg("main.py").env_remove("COMPONENT").env_remove("DATABASE_URL");
+    command
+        .arg("main.py")
+        .env_remove("COMPONENT")
+        .env_remove("DATABASE_URL");
     if let Some(component) = component {
         command.env("COMPONENT", component);
     }
@@ -63,7 +66,10 @@ fn a_dashboard_in_python_answers_the_shared_cases_over_sqlalchemy() {
 fn a_dashboard_in_python_answers_the_shared_cases_over_sqlalchemy_on_postgresql() {
     let postgresql = Postgresql::start();
     let mut command = example(READY);
-    command.arg("main.py").env("PORT", "0").env("DATABASE_URL", url_of(&postgresql));
+    command
+        .arg("main.py")
+        .env("PORT", "0")
+        .env("DATABASE_URL", url_of(&postgresql));
     let dashboard = Dashboard::start(&mut command);
     dashboard.answers_the_shared_cases(READY.1);
     dashboard.stop();
