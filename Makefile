@@ -38,6 +38,10 @@ storage-component: component ## build dist/portico-sql.wasm, the ready storage, 
 		--config 'target.wasm32-unknown-unknown.rustflags=["$(remap)"]'
 	cargo run --quiet --package portico-contract -- ready-storage $(target_dir)/wasm32-unknown-unknown/component/portico_ready_storage.wasm
 
+wheel: component storage-component ## build dist/portico_dashboard-….whl, the library for Python, without compiling the host
+	python3 bindings/python/generate.py --check
+	python3 bindings/python/build_wheel.py dist
+
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
 
@@ -85,7 +89,7 @@ test-programs: # installs programs for the tests, from Debian's packages
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.
-requirements := $(wildcard tests/*/requirements.txt examples/*/requirements.txt)
+requirements := $(wildcard tests/*/requirements.txt examples/*/requirements.txt bindings/*/tests/requirements.txt)
 
 target/python/installed: $(requirements)
 	python3 -m venv --clear target/python
@@ -118,12 +122,13 @@ npm: storage-component ## build dist/portico-dashboard-VERSION.tgz, the library 
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
-ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard
-bench-embed: build wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
+ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard python_own_users
+bench-embed: build storage-component wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
 	cargo build --release --package rust-dashboard
 	cd bindings/node && npm ci --silent && npm run --silent build
 	cd examples/node-dashboard && npm ci --silent
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
+	PYTHONPATH=bindings/python target/python/bin/python bindings/python/bench.py
 
 wrk: # installs the load generator
 	@tests/install.sh wrk wrk
@@ -143,14 +148,15 @@ package_targets := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 glibc := 2.28
 packaging_tools := $(CURDIR)/target/packaging-tools
 
-packages: component lint-dependencies packaging-tools ## build .deb, .tar.zst, wheel and npm package for x86-64 and arm64 into dist/
-	rm -f dist/portico_* dist/portico-*-linux* dist/SHA256SUMS
+packages: component lint-dependencies packaging-tools ## build everything that is installed without a compiler into dist/, for x86-64 and arm64
+	rm -f dist/*.deb dist/*.whl dist/*.tgz dist/*.tar.zst dist/SHA256SUMS
+	$(MAKE) npm wheel
 	set -e; export PATH="$(packaging_tools)/bin:$$PATH"; for target in $(package_targets); do \
 		rustup target add $$target; \
 		cargo auditable zigbuild --locked --release --bin portico --target $$target.$(glibc); \
 		python3 packaging/build.py $(target_dir)/$$target/release/portico $$target dist; \
 	done
-	cd dist && sha256sum portico_* portico-*-linux* >SHA256SUMS
+	cd dist && sha256sum *.deb *.whl *.tgz *.tar.zst >SHA256SUMS
 
 # The linker and C compiler for an old glibc, and what writes the list of dependencies into the binary.
 packaging-tools: $(packaging_tools)/installed

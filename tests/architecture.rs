@@ -121,6 +121,7 @@ fn quoted(page: &Path) -> Vec<String> {
 fn every_path_that_the_docs_name_exists() {
     let folders = [
         ".cargo",
+        "bindings",
         "component",
         "contract",
         "docs",

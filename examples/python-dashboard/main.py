@@ -2,9 +2,9 @@
 
     .venv/bin/python main.py                                on 127.0.0.1:3000, data in ./data
     PORT=0 DATA=/var/lib/dashboard .venv/bin/python main.py port 0 takes a free one and says which
+    DATABASE_URL=postgresql+psycopg://… .venv/bin/python main.py
 
-COMPONENT names another file than ../../dist/portico.wasm, and PROCEDURES another one than
-../../contract/procedures.json.
+COMPONENT names another file than the one in the package portico-dashboard.
 """
 
 import os
@@ -13,25 +13,17 @@ import socket
 from pathlib import Path
 
 import uvicorn
-
-from dashboard.app import application
-from dashboard.portico.component import Compiled
-from dashboard.portico.procedures import read
-
-REPOSITORY = Path(__file__).parent.parent.parent
-SHIPPED = REPOSITORY / "dist" / "portico.wasm"
-INPUTS = REPOSITORY / "contract" / "procedures.json"
+from dashboard import dashboard
 
 
 def main() -> None:
     """Serves until a signal stops it."""
     data = Path(os.environ.get("DATA", "data"))
     data.mkdir(parents=True, exist_ok=True)
-    file = Path(os.environ.get("COMPONENT", SHIPPED))
-    compiled = Compiled(file)
-    print(f"component {compiled.sha256} {file}", flush=True)
-    procedures = read(Path(os.environ.get("PROCEDURES", INPUTS)))
-    app = application(str(data / "dashboard.db"), compiled, procedures)
+    database = os.environ.get("DATABASE_URL", f"sqlite:///{data / 'dashboard.db'}")
+    component = os.environ.get("COMPONENT")
+    app, portico = dashboard(database, Path(component) if component else None)
+    print(f"component {portico.sha256}", flush=True)
 
     # Bound here and not by uvicorn, so that the port is known.
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "3000"))))

@@ -1,9 +1,10 @@
-"""Storage of examples/python-dashboard that answers `retry`: so many times by `begin`, or by `commit`. The
+"""Storage of examples/python-own-users that answers `retry`: so many times by `begin`, or by `commit`. The
 component tries again, after waits that are not counted as its own time; six refusals are too many.
 
-    cd examples/python-dashboard; python ../../tests/embedding/collisions.py
+    cd examples/python-own-users; python ../../tests/embedding/collisions.py
 """
 
+import logging
 import random
 import sqlite3
 import sys
@@ -15,11 +16,10 @@ from typing import Any
 sys.path.insert(0, ".")
 
 from dashboard.database import Database, create_tables
-from dashboard.portico import component as bridge
-from dashboard.portico.component import Call, Compiled, Component, Invocation, Refused
-from dashboard.portico.values import Record
+from dashboard.storage import Storage
+from portico_dashboard import AppInput, Limits, Portico, PorticoError, signed_in
 
-ADMIN = Record(id="a", permissions=["admin"])
+ADMIN = signed_in("a", ["admin"])
 
 
 class Busy(sqlite3.OperationalError):
@@ -49,34 +49,40 @@ class Colliding(Database):
         self.writer.run = refuse  # type: ignore[method-assign]
 
 
-class Surroundings:
-    """An icon for everything, and a log to look at."""
+class Log(logging.Handler):
+    """What Portico logs."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.messages: list[str] = []
 
-    def find_icons(self, names: list[str]) -> list[str | None]:
-        return [None for _ in names]
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(f"{record.levelname}: {record.getMessage()}")
 
-    def default_icon(self) -> str:
-        return "/icon.svg"
 
-    def log(self, level: str, message: str) -> None:
-        self.messages.append(f"{level}: {message}")
+class OneDatabase(Storage):
+    """Storage over one database, for all threads of Portico: there is one call at a time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def database(self) -> Database:
+        return self._database
 
 
 def main(folder: str) -> None:
     """Fails where something is not as it should be."""
     file = str(Path(folder) / "dashboard.db")
     create_tables(file)
-    database, surroundings = Colliding(file), Surroundings()
-    component = Component(Compiled(Path("../../dist/portico.wasm")), database, surroundings)
+    database, log = Colliding(file), Log()
+    logging.getLogger("portico").addHandler(log)
+    portico = Portico.open(storage=OneDatabase(database), limits=Limits(call=0.4), keep_compiled=False)
 
-    def create(name: str, share: float, seconds: float = 2.0) -> float:
+    def create(name: str, share: float) -> float:
         random.uniform = lambda least, most: share * most  # type: ignore[method-assign]
-        app = Record(name=name, icon_url="/icon.svg", description=None, href=None, ping_url=None)
         began = time.monotonic()
-        component.run(Call(ADMIN), Invocation("apps", "create", (app,)), seconds)
+        portico.apps.create(ADMIN, AppInput(name=name, icon_url="/icon.svg"))
         return time.monotonic() - began
 
     create("warm", 0.0)
@@ -88,17 +94,18 @@ def main(folder: str) -> None:
     assert took >= 0.032, f"0.0025 + 0.0075 + 0.0225 s, and it took {took}"
     # Longer than the component may work.
     database.begins = 5
-    took = create("waits", 0.5, seconds=2 * bridge.TICK)
+    took = create("waits", 0.5)
     assert took >= 1.0, took
-    assert surroundings.messages == []
+    assert log.messages == [], log.messages
     database.begins = 6
     try:
         create("never", 0.0)
-    except Refused as refused:
-        assert refused.error.code.tag == "unavailable", refused.error
+    except PorticoError as refused:
+        assert refused.code == "unavailable", refused
     else:
         raise AssertionError("it is refused after six tries")
-    assert surroundings.messages == ["warn: gave up: a transaction collided with others in each of 6 tries"]
+    gave_up = "WARNING: 'gave up: a transaction collided with others in each of 6 tries'"
+    assert log.messages == [gave_up], log.messages
     names = [row["title"] for row in database.writer.all("SELECT title FROM tiles ORDER BY title")]
     assert names == ["begins", "commits", "waits", "warm"], names
 

@@ -46,8 +46,18 @@ function met(expected, answer) {
 }
 
 const headers = (as) => (as === undefined ? {} : { cookie: sessions.get(as) ?? assert.fail(`${as} is not signed in`) });
+
+/** Follows cookies as browsers do: a changed password may give the session another token. */
+async function following(request, options) {
+  const response = await fetch(request, options);
+  const sent = new Headers(options?.headers).get("cookie");
+  const set = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0]).join("; ");
+  for (const [as, cookie] of sessions) if (set && cookie === sent) sessions.set(as, set);
+  return response;
+}
+
 const clients = [httpLink, httpBatchLink].map((link) =>
-  createTRPCUntypedClient({ links: [link({ url: url + at, headers: ({ op, opList }) => headers((op ?? opList[0]).context.as) })] }),
+  createTRPCUntypedClient({ links: [link({ url: url + at, fetch: following, headers: ({ op, opList }) => headers((op ?? opList[0]).context.as) })] }),
 );
 
 /** Calls a procedure: each of the links has its turn. */

@@ -3,17 +3,22 @@
 import secrets
 import time
 import uuid
+from typing import Protocol
 
-from starlette.requests import Request
+from portico_dashboard import ANONYMOUS, Caller, Portico, contract, signed_in
 from starlette.responses import Response
 
 from .database import Connection, Database, hash_of
-from .portico.component import ANONYMOUS, Call, Invocation
-from .portico.hashing import Hashing
-from .portico.values import Record
 
 COOKIE = "dashboard"
 SECONDS = 30 * 86_400
+
+
+class WithCookies(Protocol):
+    """A request, Starlette's or Portico's."""
+
+    @property
+    def cookies(self) -> dict[str, str]: ...
 
 
 def now() -> int:
@@ -39,12 +44,12 @@ def begin(database: Database, account: str, token: str, version: int) -> bool:
 class Sessions:
     """The rows of `logins`."""
 
-    def __init__(self, database: Database, hashing: Hashing) -> None:
+    def __init__(self, database: Database, portico: Portico) -> None:
         self._database = database
-        self._hashing = hashing
+        self._portico = portico
 
-    def call_of(self, request: Request) -> Call:
-        """The caller, with their present permissions."""
+    def caller_of(self, request: WithCookies) -> Caller:
+        """The caller, with their present permissions and the session as the context."""
         presented = request.cookies.get(COOKIE)
         if not presented:
             return ANONYMOUS
@@ -57,14 +62,12 @@ class Sessions:
         if not rows:
             return ANONYMOUS
         permissions = list({row["may"] for row in rows if row["may"] is not None})
-        return Call(Record(id=rows[0]["id"], permissions=permissions), rows[0]["session"])
+        return signed_in(rows[0]["id"], permissions, rows[0]["session"])
 
-    async def sign_in(self, username: str, password: str) -> tuple[Record, str] | None:
+    async def sign_in(self, username: str, password: str) -> tuple[contract.SignedIn, str] | None:
         """Checks name and password with the component and begins a session. Returns its user and token, or None
-        if the account has changed meanwhile. Raises `Refused`."""
-        user: Record = await self._hashing.run(
-            ANONYMOUS, Invocation("sign-in", "password", (username, password))
-        )
+        if the account has changed meanwhile. Raises `PorticoError`."""
+        user = await self._portico.aio.sign_in.password(username, password)
         token = secrets.token_urlsafe(32)
         return (user, token) if begin(self._database, user.id, token, user.password_version) else None
 
@@ -72,7 +75,7 @@ class Sessions:
         """Sets the cookie. Behind TLS add `secure`."""
         response.set_cookie(COOKIE, token, max_age=SECONDS, httponly=True, samesite="lax")
 
-    def sign_out(self, request: Request, response: Response) -> None:
+    def sign_out(self, request: WithCookies, response: Response) -> None:
         """Ends the session of a request."""
         if presented := request.cookies.get(COOKIE):
             sql = "DELETE FROM logins WHERE token_hash = ?"

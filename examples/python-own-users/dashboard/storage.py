@@ -1,10 +1,9 @@
 """The contract's interface `storage` over the dashboard's own tables. wit/storage.wit says what each function
-must do. An embedder writes this file, and can copy the rest of this folder unchanged.
+must do.
 
-Everything here is synchronous, so each call of the component runs from begin to end without another one in
-between, and transactions of one thread never overlap. If a second write transaction begins while one is open
-(the storage kit does that; a component cannot), it gets `retry` at once, because it would wait for its own
-thread. SQLite waits for writers in other threads and processes.
+Everything here is synchronous. Portico calls it in a few threads, and each of them has its own connections. SQLite orders
+the writers of all threads and processes. If a second write transaction begins in a thread while one is open (the storage
+kit does that; a component cannot), it gets `Retry` at once, because it would wait for its own thread.
 
 Everyone sees all apps here, so no function looks at the viewer.
 """
@@ -12,62 +11,52 @@ Everyone sees all apps here, so no function looks at the viewer.
 import hmac
 import json
 import sqlite3
+import threading
 import uuid
 from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any, TypeVar
 
-from ..database import Connection, Database, Row, Value, hash_of
-from .values import Record, Variant
+from portico_dashboard import (
+    App,
+    Caller,
+    ConstraintViolated,
+    Retry,
+    StorageError,
+    TooLarge,
+    Unavailable,
+    User,
+    contract,
+)
+
+from .database import Connection, Database, Row, Value, hash_of
 
 T = TypeVar("T")
+RecordT = TypeVar("RecordT")
 
 
-class Refusal(Exception):
-    """A refusal in the contract's form: `storage.error`."""
-
-    def __init__(self, error: Variant) -> None:
-        super().__init__(f"{error.tag} {error.payload or ''}")
-        self.error = error
-
-
-def is_retry(refusal: Refusal) -> bool:
-    """Whether another transaction won, and this one may be tried again."""
-    return refusal.error.tag == "retry"
-
-
-def unavailable(text: str) -> Refusal:
-    """For the log only."""
-    return Refusal(Variant("unavailable", text))
-
-
-def broken(constraint: str) -> Refusal:
-    """A rule of the tables does not hold."""
-    return Refusal(Variant("constraint", Variant(constraint)))
-
-
-def refusal(error: Exception) -> Refusal:
+def refusal(error: Exception) -> StorageError:
     """Translates an error of the database for the component."""
-    if isinstance(error, Refusal):
+    if isinstance(error, StorageError):
         return error
     name, text = getattr(error, "sqlite_errorname", ""), str(error)
     if name.startswith("SQLITE_BUSY"):
-        return Refusal(Variant("retry"))
+        return Retry()
     if name == "SQLITE_CONSTRAINT_FOREIGNKEY":
-        return broken("reference")
+        return ConstraintViolated("reference")
     match text.partition("UNIQUE constraint failed: ")[2]:
         case "accounts.realm, accounts.login_key":
-            return broken("user-name")
+            return ConstraintViolated("user-name")
         case "accounts.uid" | "tiles.uid":
-            return broken("id")
+            return ConstraintViolated("id")
         case columns if columns.startswith("subjects."):
-            return broken("identity")
-    return unavailable(f"{name} {text}")
+            return ConstraintViolated("identity")
+    return Unavailable(f"{name} {text}")
 
 
 #: Names of the contract, and this dashboard's names for them.
-REALMS = {"credentials": "local", "oidc": "sso", "ldap": "directory"}
-THEMES = {"light": "day", "dark": "night", "auto": "system"}
+REALMS: dict[contract.Provider, str] = {"credentials": "local", "oidc": "sso", "ldap": "directory"}
+THEMES: dict[contract.ColorScheme, str] = {"light": "day", "dark": "night", "auto": "system"}
 PROVIDERS = {realm: provider for provider, realm in REALMS.items()}
 COLOR_SCHEMES = {theme: scheme for scheme, theme in THEMES.items()}
 
@@ -118,14 +107,14 @@ def person(row: Row) -> dict[str, Any]:
     }
 
 
-def listed_user(row: Row) -> Record:
+def listed_user(row: Row) -> contract.ListedUser:
     """A user in a list."""
-    return Record(**person(row), disabled=row["blocked"] == 1)
+    return contract.ListedUser(**person(row), disabled=row["blocked"] == 1)
 
 
-def user(row: Row) -> Record:
+def user(row: Row) -> User:
     """`types.user`."""
-    return Record(
+    return User(
         **person(row),
         home_board_id=row["panel"],
         mobile_home_board_id=row["panel_small"],
@@ -136,9 +125,9 @@ def user(row: Row) -> Record:
     )
 
 
-def app(row: Row) -> Record:
+def app(row: Row) -> App:
     """`types.app`."""
-    return Record(
+    return App(
         id=row["uid"],
         name=row["title"],
         description=row["note"],
@@ -148,7 +137,7 @@ def app(row: Row) -> Record:
     )
 
 
-def tile(stored: Record) -> tuple[Value, ...]:
+def tile(stored: contract.StoredApp) -> tuple[Value, ...]:
     """The values of an app's columns, with the uid last."""
     app = stored.app
     return (app.name, stored.name_key, app.description, app.icon_url, app.href, app.ping_url, app.id)
@@ -160,7 +149,7 @@ def number_of(db: Connection, table: str, uid: str | None) -> int | None:
         return None
     row = db.first(f"SELECT number FROM {table} WHERE uid = ?", uid)
     if row is None:
-        raise broken("reference")
+        raise ConstraintViolated("reference")
     return int(row["number"])
 
 
@@ -170,7 +159,7 @@ MATCHING = """
         AND (?4 IS NULL OR blocked = ?4)"""
 
 
-def filtered(filter: Record) -> tuple[Value, ...]:
+def filtered(filter: contract.UserFilter) -> tuple[Value, ...]:
     """The values of a user filter."""
     return (
         filter.provider and REALMS[filter.provider],
@@ -180,35 +169,53 @@ def filtered(filter: Record) -> tuple[Value, ...]:
     )
 
 
-def limit_and_offset(slice: Record) -> tuple[int, int]:
+def limit_and_offset(slice: contract.Slice) -> tuple[int, int]:
     """The values of a slice."""
     return (ALL if slice.limit is None else slice.limit, slice.offset)
 
 
-def within(rows: Generator[Row, None, None], record: Callable[[Row], Record]) -> list[Record]:
+def within(rows: Generator[Row, None, None], record: Callable[[Row], RecordT]) -> list[RecordT]:
     """Rows as records, unless they have too much text."""
     bytes, found = 0, []
     with closing(rows):
         for row in rows:
             bytes += sum(len(value.encode()) for value in row if isinstance(value, str))
             if bytes > LARGEST_ANSWER:
-                raise Refusal(Variant("too-large"))
+                raise TooLarge
             found.append(record(row))
     return found
 
 
-class Transaction:
-    """A transaction of the component. The methods are those of the contract."""
+class Storage:
+    """Begins the transactions of the component (`portico_dashboard.Storage`)."""
 
-    def __init__(self, database: Database, access: str, session: str | None) -> None:
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._local = threading.local()
+
+    @property
+    def database(self) -> Database:
+        """The connections of this thread."""
+        if not hasattr(self._local, "database"):
+            self._local.database = Database(self._file)
+        found: Database = self._local.database
+        return found
+
+    def begin(self, access: contract.Access, caller: Caller) -> "Transaction":
+        """The dashboard gives the id of the session as the context of a call."""
+        return Transaction(self.database, access, caller.context or None)
+
+
+class Transaction:
+    """A transaction of the component. The methods are those of the contract (`portico_dashboard.Transaction`)."""
+
+    def __init__(self, database: Database, access: contract.Access, session: str | None) -> None:
         """`session` is the uid of the login that the call uses."""
         self._writes = access == "write"
         if self._writes and database.writing:
-            raise Refusal(Variant("retry"))
+            raise Retry
         self._database = database
         self._session = session
-        #: Whether an operation ended in `retry`. The next transaction of the call then waits.
-        self.collided = False
         #: Whether an operation failed. Everything after it is refused, the commit too.
         self._failed = False
         self._connection = database.writer if self._writes else database.take_reader()
@@ -222,11 +229,6 @@ class Transaction:
         if self._writes:
             database.writing = True
 
-    def _refusal(self, error: Exception) -> Refusal:
-        refused = refusal(error)
-        self.collided = self.collided or is_retry(refused)
-        return refused
-
     def _end(self, how: str) -> None:
         if not self.is_open:
             return
@@ -237,7 +239,7 @@ class Transaction:
             # A failed commit leaves the transaction open.
             if how == "COMMIT":
                 self._connection.run("ROLLBACK")
-            raise self._refusal(error) from error
+            raise refusal(error) from error
         finally:
             if self._writes:
                 self._database.writing = False
@@ -247,7 +249,7 @@ class Transaction:
     def commit(self) -> None:
         if self._failed:
             self._end("ROLLBACK")
-            raise unavailable("a call in this transaction failed before")
+            raise Unavailable("a call in this transaction failed before")
         self._end("COMMIT")
 
     def drop(self) -> None:
@@ -256,57 +258,59 @@ class Transaction:
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         if not self.is_open:
-            raise unavailable("this transaction is over")
+            raise Unavailable("this transaction is over")
         if self._failed:
-            raise unavailable("a call in this transaction failed before")
+            raise Unavailable("a call in this transaction failed before")
         try:
             return work(self._connection)
-        except (Refusal, sqlite3.Error, OverflowError) as error:
+        except (StorageError, sqlite3.Error, OverflowError) as error:
             self._failed = True
-            refused = self._refusal(error)
+            refused = refusal(error)
             if refused is error:
                 raise
             raise refused from error
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         if not self._writes:
-            raise unavailable("a write in a read transaction")
+            raise Unavailable("a write in a read transaction")
         return self._read(work)
 
     def has_users(self) -> bool:
         return self._read(lambda db: db.first("SELECT 1 FROM accounts LIMIT 1") is not None)
 
-    def get_user(self, id: str) -> Record | None:
+    def get_user(self, id: str) -> User | None:
         row = self._read(lambda db: db.first(f"{USER} WHERE uid = ?", id))
         return row and user(row)
 
-    def list_users(self, filter: Record, slice: Record, with_images: bool) -> list[Record]:
+    def list_users(
+        self, filter: contract.UserFilter, slice: contract.Slice, with_images: bool
+    ) -> list[contract.ListedUser]:
         sql = f"""
             SELECT uid, login, mail, mail_checked_at, realm, blocked, {"avatar" if with_images else "NULL"} AS avatar
             {MATCHING} ORDER BY login_key, uid LIMIT ?5 OFFSET ?6"""
         values = (*filtered(filter), *limit_and_offset(slice))
         return self._read(lambda db: within(db.iterate(sql, *values), listed_user))
 
-    def count_users(self, filter: Record) -> int:
+    def count_users(self, filter: contract.UserFilter) -> int:
         sql = f"SELECT count(*) AS count {MATCHING}"
         return int(self._read(lambda db: db.first(sql, *filtered(filter))["count"]))
 
-    def get_account(self, key: Variant) -> Record | None:
+    def get_account(self, key: contract.AccountKey) -> contract.Account | None:
         def find(db: Connection) -> Any:
             match key:
-                case Variant("id", id):
+                case contract.AccountKeyId(id):
                     return db.first(f"{ACCOUNT} WHERE uid = ?", id)
-                case Variant("name", Record() as name):
+                case contract.AccountKeyName(name):
                     sql = f"{ACCOUNT} WHERE realm = ? AND login_key = ?"
                     return db.first(sql, REALMS[name.provider], name.name_key)
-                case Variant("subject", Record() as subject):
+                case contract.AccountKeySubject(subject):
                     join = "JOIN subjects ON account = number WHERE subjects.realm = ? AND subject = ?"
                     return db.first(f"{ACCOUNT} {join}", REALMS[subject.provider], subject.subject)
 
         row = self._read(find)
         if row is None:
             return None
-        return Record(
+        return contract.Account(
             id=row["uid"],
             name=row["login"],
             provider=PROVIDERS[row["realm"]],
@@ -315,8 +319,8 @@ class Transaction:
             password_version=row["secret_version"],
         )
 
-    def insert_user(self, user: Record) -> None:
-        new, user = user, user.user
+    def insert_user(self, user: contract.NewUser) -> None:
+        new, created = user, user.user
         sql = """
             INSERT INTO accounts (uid, realm, login, login_key, mail, mail_checked_at, secret, theme, start_panel,
                 start_panel_small, week_begins_on, shows_state, engine, searches_in_new_tab, avatar)
@@ -324,25 +328,25 @@ class Transaction:
         self._write(
             lambda db: db.run(
                 sql,
-                user.id,
-                REALMS[user.provider],
-                user.name,
+                created.id,
+                REALMS[created.provider],
+                created.name,
                 new.name_key,
-                user.email,
-                user.email_verified,
+                created.email,
+                created.email_verified,
                 new.password_hash,
                 THEMES[new.color_scheme],
-                number_of(db, "panels", user.home_board_id),
-                number_of(db, "panels", user.mobile_home_board_id),
-                user.first_day_of_week,
-                user.ping_icons_enabled,
-                number_of(db, "engines", user.default_search_engine_id),
-                user.open_search_in_new_tab,
-                user.image,
+                number_of(db, "panels", created.home_board_id),
+                number_of(db, "panels", created.mobile_home_board_id),
+                created.first_day_of_week,
+                created.ping_icons_enabled,
+                number_of(db, "engines", created.default_search_engine_id),
+                created.open_search_in_new_tab,
+                created.image,
             )
         )
 
-    def insert_identity(self, user_id: str, subject: Record) -> None:
+    def insert_identity(self, user_id: str, subject: contract.ProviderSubject) -> None:
         def insert(db: Connection) -> None:
             account = number_of(db, "accounts", user_id)
             sql = "INSERT INTO subjects (realm, subject, account) VALUES (?, ?, ?)"
@@ -355,24 +359,24 @@ class Transaction:
         sql = f"UPDATE accounts SET {columns} WHERE uid = ?"
         return self._write(lambda db: db.run(sql, *values(db), id) > 0)
 
-    def set_profile(self, id: str, profile: Record) -> bool:
-        values = [profile.name, profile.name_key, profile.email, profile.email_verified]
+    def set_profile(self, id: str, profile: contract.Profile) -> bool:
+        values: list[Value] = [profile.name, profile.name_key, profile.email, profile.email_verified]
         return self._set(id, "login = ?, login_key = ?, mail = ?, mail_checked_at = ?", lambda db: values)
 
     def set_image(self, id: str, image: str | None) -> bool:
         return self._set(id, "avatar = ?", lambda db: [image])
 
-    def set_home_boards(self, id: str, boards: Record) -> bool:
+    def set_home_boards(self, id: str, boards: contract.HomeBoards) -> bool:
         uids = (boards.home_board_id, boards.mobile_home_board_id)
         columns = "start_panel = ?, start_panel_small = ?"
         return self._set(id, columns, lambda db: [number_of(db, "panels", uid) for uid in uids])
 
-    def set_search_preferences(self, id: str, preferences: Record) -> bool:
+    def set_search_preferences(self, id: str, preferences: contract.SearchPreferences) -> bool:
         engine, new_tab = preferences.default_search_engine_id, preferences.open_in_new_tab
         columns = "engine = ?, searches_in_new_tab = ?"
         return self._set(id, columns, lambda db: [number_of(db, "engines", engine), new_tab])
 
-    def set_color_scheme(self, id: str, color_scheme: str) -> bool:
+    def set_color_scheme(self, id: str, color_scheme: contract.ColorScheme) -> bool:
         return self._set(id, "theme = ?", lambda db: [THEMES[color_scheme]])
 
     def set_ping_icons_enabled(self, id: str, enabled: bool) -> bool:
@@ -457,24 +461,24 @@ class Transaction:
     def has_search_engine(self, id: str) -> bool:
         return self._read(lambda db: db.first("SELECT 1 FROM engines WHERE uid = ?", id) is not None)
 
-    def get_app(self, id: str, viewer: Variant) -> Record | None:
+    def get_app(self, id: str, viewer: contract.Viewer) -> App | None:
         row = self._read(lambda db: db.first(f"{TILE} WHERE uid = ?", id))
         return row and app(row)
 
-    def get_apps(self, ids: list[str], viewer: Variant) -> list[Record]:
+    def get_apps(self, ids: list[str], viewer: contract.Viewer) -> list[App]:
         sql = f"{TILE} WHERE uid IN (SELECT value FROM json_each(?))"
         return self._read(lambda db: within(db.iterate(sql, json.dumps(ids)), app))
 
-    def list_apps(self, filter: Record, slice: Record) -> list[Record]:
+    def list_apps(self, filter: contract.AppFilter, slice: contract.Slice) -> list[App]:
         sql = f"{TILE} WHERE instr(title_key, ?) > 0 ORDER BY title_key, uid LIMIT ? OFFSET ?"
         values = (filter.name_contains or "", *limit_and_offset(slice))
         return self._read(lambda db: within(db.iterate(sql, *values), app))
 
-    def count_apps(self, filter: Record) -> int:
+    def count_apps(self, filter: contract.AppFilter) -> int:
         sql = "SELECT count(*) AS count FROM tiles WHERE instr(title_key, ?) > 0"
         return int(self._read(lambda db: db.first(sql, filter.name_contains or "")["count"]))
 
-    def insert_apps(self, apps: list[Record]) -> None:
+    def insert_apps(self, apps: list[contract.StoredApp]) -> None:
         sql = (
             "INSERT INTO tiles (title, title_key, note, icon, link, probe, uid) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
@@ -485,7 +489,7 @@ class Transaction:
 
         self._write(insert)
 
-    def update_app(self, app: Record) -> bool:
+    def update_app(self, app: contract.StoredApp) -> bool:
         sql = """
             UPDATE tiles SET title = ?, title_key = ?, note = ?, icon = ?, link = ?, probe = ? WHERE uid = ?"""
         return self._write(lambda db: db.run(sql, *tile(app)) > 0)

@@ -1,5 +1,6 @@
 """The dashboard: its own pages, sessions and panels, and Portico's procedures at /trpc."""
 
+import logging
 import secrets
 import uuid
 from collections.abc import AsyncIterator
@@ -7,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, TypeVar
 
+from portico_dashboard import Portico, PorticoError, UserCaller
 from pydantic import BaseModel, Field, StrictBool, StrictStr, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,18 +17,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from . import surroundings
+from . import icons
 from .database import Connection, Database, create_tables, hash_of
-from .portico.component import Compiled, Component, Refused
-from .portico.hashing import Hashing
-from .portico.procedures import Procedure
-from .portico.router import Router, error_of
-from .portico.storage import VIEWABLE
-from .portico.values import Record
 from .sessions import Sessions, now
+from .storage import VIEWABLE, Storage
 
+LOG = logging.getLogger(__name__)
 PUBLIC = Path(__file__).parent.parent / "public"
-METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 #: The most bytes of a body on the dashboard's own routes.
 BODY = 1 << 20
 
@@ -80,25 +77,20 @@ async def body_of(request: Request, shape: type[Shape]) -> Shape:
 class Dashboard:
     """The state that the routes share."""
 
-    def __init__(self, file: str, compiled: Compiled, procedures: dict[str, Procedure]) -> None:
+    def __init__(self, file: str, component: Path | None) -> None:
         self.database = Database(file)
         self.db = self.database.writer
-        self.hashing = Hashing(compiled, file, surroundings)
-        self.sessions = Sessions(self.database, self.hashing)
-        component = Component(compiled, self.database, surroundings)
-        self.router = Router(component, self.hashing, procedures, self.sessions.call_of, self.has_users)
+        self.portico = Portico.open(storage=Storage(file), icons=icons, component=component)
+        self.sessions = Sessions(self.database, self.portico)
 
-    def has_users(self) -> bool:
-        return self.db.first("SELECT 1 FROM accounts LIMIT 1") is not None
-
-    def signed_in(self, request: Request) -> Record:
+    def signed_in(self, request: Request) -> UserCaller:
         """The caller."""
-        caller = self.sessions.call_of(request).user
+        caller = self.sessions.caller_of(request).user
         if caller is None:
             raise HTTPException(401, "Sign in first")
         return caller
 
-    def administrator(self, request: Request) -> Record:
+    def administrator(self, request: Request) -> UserCaller:
         """The same, if they are one."""
         caller = self.signed_in(request)
         if "admin" not in caller.permissions:
@@ -135,7 +127,7 @@ class Dashboard:
     # Panels, teams and so on, which this dashboard already had. Only as much as an example needs.
 
     async def get_panel(self, request: Request) -> Response:
-        caller = self.sessions.call_of(request).user
+        caller = self.sessions.caller_of(request).user
         visible = self.db.first(VIEWABLE, caller.id if caller else "", request.path_params["uid"])
         if visible is None:
             raise HTTPException(404, "There is no such panel")
@@ -202,8 +194,10 @@ class Dashboard:
 
 async def refused(request: Request, failure: Exception) -> Response:
     """Answers a refusal by the component on the dashboard's own routes."""
-    error = error_of(failure)
-    return JSONResponse({"message": error.message}, error.status)
+    if isinstance(failure, PorticoError) and failure.code != "internal":
+        return JSONResponse({"message": failure.message}, failure.http_status)
+    LOG.error("A request failed", exc_info=failure)
+    return JSONResponse({"message": "Internal server error"}, 500)
 
 
 async def http_error(request: Request, failure: Exception) -> Response:
@@ -212,19 +206,19 @@ async def http_error(request: Request, failure: Exception) -> Response:
     return JSONResponse({"message": failure.detail}, failure.status_code)
 
 
-def application(file: str, compiled: Compiled, procedures: dict[str, Procedure]) -> Starlette:
-    """The server. `file` is the database; created if missing."""
+def application(file: str, component: Path | None = None) -> tuple[Starlette, Portico]:
+    """The server, and its Portico. `file` is the database; created if missing."""
     create_tables(file)
-    on = Dashboard(file, compiled, procedures)
+    on = Dashboard(file, component)
+    procedures = on.portico.trpc(on.sessions.caller_of)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        on.hashing.close()
+        on.portico.close()
 
-    return Starlette(
+    server = Starlette(
         routes=[
-            Route("/trpc/{path:path}", on.router.__call__, methods=METHODS),
             Route("/session", on.begin_session, methods=["POST"]),
             Route("/session", on.end_session, methods=["DELETE"]),
             Route("/session", on.get_session),
@@ -233,8 +227,10 @@ def application(file: str, compiled: Compiled, procedures: dict[str, Procedure])
             Route("/teams", on.post_team, methods=["POST"]),
             Route("/invitations", on.post_invitation, methods=["POST"]),
             Route("/engines", on.post_engine, methods=["POST"]),
+            Mount("/trpc", procedures),
             Mount("/", StaticFiles(directory=PUBLIC)),
         ],
-        exception_handlers={Refused: refused, HTTPException: http_error, Exception: refused},
+        exception_handlers={PorticoError: refused, HTTPException: http_error, Exception: refused},
         lifespan=lifespan,
     )
+    return server, on.portico

@@ -1,29 +1,27 @@
-"""The inputs of the procedures and how they become calls of the component, as contract/procedures.json of the
-repository states them. That file also describes its own format. The component describes names, kinds and access
-(`describe`), and checks bounds and rules.
+"""The inputs of the procedures and how they become calls, as contract/procedures.json of the repository states them: that
+file also describes its own format. Names, kinds and access come from the component (`describe`), which checks bounds and
+rules.
 """
 
+import functools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from .component import Invocation, bad_input
-from .values import Record, Variant
+from .contract import TextChange, TextChangeClear, TextChangeKeep, TextChangeSet
+from .errors import Issue, PorticoError
 
 #: The most issues that one error lists.
 MOST_ISSUES = 50
-
 #: Fields of records that are times.
 TIMES = {"email_verified"}
 
-Issues = list[tuple[list[str | int], str]]
-
 
 def is_text(value: Any) -> bool:
-    """A text without unpaired surrogates, which Python's JSON accepts."""
+    """A text without halves of surrogate pairs, which Python's JSON accepts."""
     if not isinstance(value, str):
         return False
     try:
@@ -67,45 +65,34 @@ def fault(schema: dict[str, Any], types: list[str], value: Any) -> str | None:
     return None
 
 
-def check(issues: Issues, schema: dict[str, Any], value: Any, path: list[str | int]) -> Any:
+def check(issues: list[Issue], schema: dict[str, Any], value: Any, path: tuple[str | int, ...]) -> Any:
     """Adds the rules of a schema that a value breaks. Returns the value, its numbers as integers."""
     if len(issues) == MOST_ISSUES:
         return None
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if broken := fault(schema, types, value):
-        issues.append((path, broken))
+        issues.append(Issue(path, broken))
         return None
     if types == ["integer"]:
         return int(value)
     if isinstance(value, list):
         items = schema["items"]
-        return [check(issues, items, item, [*path, index]) for index, item in enumerate(value)]
+        return [check(issues, items, item, (*path, index)) for index, item in enumerate(value)]
     if isinstance(value, dict):
         required = schema.get("required", [])
         return {
-            key: check(issues, item, value.get(key, Absent), [*path, key])
+            key: check(issues, item, value.get(key, Absent), (*path, key))
             for key, item in schema["properties"].items()
             if key in value or key in required
         }
     return value
 
 
-def change(value: Any) -> Variant:
+def change(value: Any) -> TextChange:
     """`types.text-change`."""
     if value is Absent:
-        return Variant("keep")
-    return Variant("clear") if value is None else Variant("set", value)
-
-
-def snake(name: str) -> str:
-    """`email-verified` as `email_verified`."""
-    return name.replace("-", "_")
-
-
-def camel(name: str) -> str:
-    """`email_verified` as `emailVerified`."""
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
+        return TextChangeKeep()
+    return TextChangeClear() if value is None else TextChangeSet(value)
 
 
 def value_of(expression: dict[str, Any], input: Any) -> Any:
@@ -116,7 +103,8 @@ def value_of(expression: dict[str, Any], input: Any) -> Any:
         case {"change": key}:
             return change(input.get(key, Absent))
         case {"record": fields}:
-            return Record(**{snake(name): value_of(field, input) for name, field in fields.items()})
+            values = {name.replace("-", "_"): value_of(field, input) for name, field in fields.items()}
+            return SimpleNamespace(**values)
         case {"each": item}:
             return [value_of(item, one) for one in input]
         case {"input": True}:
@@ -124,11 +112,18 @@ def value_of(expression: dict[str, Any], input: Any) -> Any:
     raise ValueError(f"an expression that is not known: {expression}")
 
 
+@functools.cache
+def camel(name: str) -> str:
+    """`email_verified` as `emailVerified`."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
 def plain(value: Any) -> Any:
-    """Converts an answer to the form that clients read."""
+    """An answer in the form that clients read."""
     if isinstance(value, list):
         return [plain(item) for item in value]
-    if not isinstance(value, Record):
+    if value is None or isinstance(value, str | int):
         return value
     fields = value.__dict__.items()
     return {camel(name): date(item) if name in TIMES else plain(item) for name, item in fields}
@@ -158,7 +153,7 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
 
 
 @dataclass(frozen=True)
-class Procedure:
+class Inputs:
     """A procedure of the file."""
 
     name: str
@@ -171,26 +166,27 @@ class Procedure:
     #: Whether the input may be absent.
     optional: bool = False
 
-    def invocation(self, input: Any) -> Invocation:
-        """The call that an input becomes. Raises `Refused` if it does not have the right types."""
+    def values(self, input: Any) -> list[Any]:
+        """The arguments after the caller that an input becomes. Raises `PorticoError` if it does not have the right
+        types."""
         if self.input is None or (self.optional and input is None):
             input = None
         else:
-            issues: Issues = []
-            # The router does not tell an absent input from null, and no input may be null.
-            input = check(issues, self.input, Absent if input is None else input, [])
+            issues: list[Issue] = []
+            # A router does not tell an absent input from null, and no input may be null.
+            input = check(issues, self.input, Absent if input is None else input, ())
             if issues:
-                raise bad_input(issues)
-        return Invocation(
-            self.interface, self.function, tuple(value_of(item, input) for item in self.parameters)
-        )
+                raise PorticoError("bad-request", "The input breaks rules", tuple(issues))
+        return [value_of(item, input) for item in self.parameters]
 
-    def answer(self, output: Any) -> Any:
-        """What a client gets."""
-        return None if output is None else ANSWERS.get(self.name, plain)(output)
+    def answer(self, output: Any) -> bytes:
+        """What a client gets: JSON, or nothing."""
+        if output is None:
+            return b""
+        answer = ANSWERS.get(self.name, plain)(output)
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def read(file: Path) -> dict[str, Procedure]:
+def read(text: bytes) -> dict[str, Inputs]:
     """The procedures of contract/procedures.json."""
-    procedures = json.loads(file.read_text("utf-8"))["procedures"]
-    return {procedure["name"]: Procedure(**procedure) for procedure in procedures}
+    return {one["name"]: Inputs(**one) for one in json.loads(text)["procedures"]}

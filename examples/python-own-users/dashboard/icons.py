@@ -1,7 +1,4 @@
-"""The other imports of the component: icons by name, and a log."""
-
-import json
-import sys
+"""Icons by name, for apps that are created without one."""
 
 #: The files in public/icons, by common names of services.
 ICONS = {
@@ -11,7 +8,7 @@ ICONS = {
 }
 
 
-def find_icons(names: list[str]) -> list[str | None]:
+def find(names: list[str]) -> list[str | None]:
     """For each name the URL of an icon that fits it."""
     return [ICONS.get(name.strip().lower()) for name in names]
 
@@ -19,8 +16,3 @@ def find_icons(names: list[str]) -> list[str | None]:
 def default_icon() -> str:
     """The icon for everything else."""
     return "/icons/default.svg"
-
-
-def log(level: str, message: str) -> None:
-    """Writes one message of the component."""
-    print(f"[portico] {level}: {json.dumps(message)}", file=sys.stderr)

@@ -1,0 +1,220 @@
+"""The ASGI application, mounted by FastAPI and Starlette and in front of Django: with the ready storage, and with a dashboard
+that says who calls."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import sqlalchemy
+from fastapi import FastAPI
+from memory import Apps
+from portico_dashboard import Caller, Portico, signed_in
+from portico_dashboard.asgi import Application, PorticoApp
+from portico_dashboard.http import Request
+from portico_dashboard.throttle import Throttle
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+ACCOUNT = {"username": "ada", "password": "correct horse"}
+
+
+def in_fastapi(app: PorticoApp) -> Any:
+    server = FastAPI()
+    server.mount("/portico", app)
+    return server
+
+
+def in_starlette(app: PorticoApp) -> Any:
+    return Starlette(routes=[Mount("/portico", app)])
+
+
+def talk(app: Any, work: Callable[[httpx.AsyncClient], Any]) -> None:
+    async def session() -> None:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://dash.test") as client:
+            await work(client)
+
+    asyncio.run(session())
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Portico:
+    return Portico.open(sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'dash.db'}"))
+
+
+@pytest.mark.parametrize("mount", [in_fastapi, in_starlette])
+def test_sign_in_use_and_sign_out(ready: Portico, mount: Callable[[PorticoApp], Any]) -> None:
+    async def work(client: httpx.AsyncClient) -> None:
+        created = await client.post("/portico/trpc/user.initUser", json=ACCOUNT)
+        assert created.status_code == 200 and created.json()["result"]["data"]["id"]
+        assert (await client.get("/portico/session")).json() == {"user": None}
+        assert (await client.get("/portico/trpc/app.all")).status_code == 401
+
+        begun = await client.post("/portico/session", json=ACCOUNT)
+        assert begun.status_code == 200
+        cookie = begun.headers["set-cookie"]
+        assert cookie.startswith("portico_session=") and "HttpOnly; SameSite=Lax" in cookie
+        who = (await client.get("/portico/session")).json()["user"]
+        assert (who["name"], who["permissions"], who["colorScheme"]) == ("ada", ["admin"], "dark")
+
+        app = {"name": "Jellyfin", "iconUrl": "/j.svg"}
+        made = (await client.post("/portico/trpc/app.create", json=app)).json()["result"]["data"]
+        assert made["appId"] == made["id"]
+        query = {"batch": "1", "input": json.dumps({"0": {"id": made["id"]}, "1": {"id": "none"}})}
+        batch = await client.get("/portico/trpc/app.byId,app.byId", params=query)
+        assert batch.status_code == 207
+        one, other = batch.json()
+        assert one["result"]["data"]["name"] == "Jellyfin"
+        assert other["error"]["data"] == {"code": "NOT_FOUND", "httpStatus": 404, "path": "app.byId", "zodError": None}
+
+        ended = await client.delete("/portico/session")
+        assert ended.status_code == 204
+        assert (await client.get("/portico/trpc/app.all")).status_code == 401
+
+    talk(mount(ready.asgi()), work)
+
+
+def test_a_new_password_gives_the_session_a_new_token_and_ends_the_others(ready: Portico) -> None:
+    async def work(client: httpx.AsyncClient) -> None:
+        created = await client.post("/trpc/user.initUser", json=ACCOUNT)
+        await client.post("/session", json=ACCOUNT)
+        other = client.cookies["portico_session"]
+        client.cookies.clear()
+        await client.post("/session", json=ACCOUNT)
+        before = client.cookies["portico_session"]
+        change = {"userId": created.json()["result"]["data"]["id"], "password": "battery staple"}
+        wrong = await client.post("/trpc/user.changePassword", json={**change, "previousPassword": "wrong"})
+        assert wrong.status_code == 403 and client.cookies["portico_session"] == before
+        await client.post("/trpc/user.changePassword", json={**change, "previousPassword": "correct horse"})
+        after = client.cookies["portico_session"]
+        assert after != before
+        assert (await client.get("/trpc/app.all")).status_code == 200
+        client.cookies.clear()
+        for token in (before, other):
+            answer = await client.get("/trpc/app.all", headers={"cookie": f"portico_session={token}"})
+            assert answer.status_code == 401
+
+    talk(ready.asgi(), work)
+
+
+def test_a_page_of_another_site_changes_nothing(ready: Portico) -> None:
+    async def work(client: httpx.AsyncClient) -> None:
+        for headers in (
+            {"origin": "https://evil.test"},
+            {"origin": "null"},
+            {"sec-fetch-site": "cross-site"},
+            {"sec-fetch-site": "same-site", "origin": "http://dash.test"},
+        ):
+            for path in ("/trpc/user.initUser", "/session"):
+                refused = await client.post(path, json=ACCOUNT, headers=headers)
+                assert refused.status_code == 403, headers
+        for headers in ({"origin": "http://dash.test"}, {"sec-fetch-site": "same-origin"}):
+            answer = await client.post("/trpc/user.initUser", json={"username": 5}, headers=headers)
+            assert answer.status_code == 400
+
+    talk(ready.asgi(), work)
+
+
+def test_guesses_are_throttled_by_name_and_by_address(ready: Portico) -> None:
+    now = [0.0]
+    throttle = Throttle(by_name=3, by_address=5, seconds=60, clock=lambda: now[0])
+
+    async def work(client: httpx.AsyncClient) -> None:
+        await client.post("/trpc/user.initUser", json=ACCOUNT)
+        for _ in range(3):
+            wrong = await client.post("/session", json={**ACCOUNT, "password": "wrong"})
+            assert wrong.status_code == 401
+        refused = await client.post("/session", json={"username": " ADA", "password": "correct horse"})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "61")
+        for name in ("ben", "eve"):
+            assert (await client.post("/session", json={**ACCOUNT, "username": name})).status_code == 401
+        assert (await client.post("/session", json={**ACCOUNT, "username": "kim"})).status_code == 429
+        large = await client.post("/session", json={**ACCOUNT, "password": "x" * 70_000})
+        assert large.status_code == 413
+        now[0] = 61.0
+        assert (await client.post("/session", json=ACCOUNT)).status_code == 200
+
+    talk(ready.asgi(throttle=throttle), work)
+
+
+def test_the_throttle_is_bounded() -> None:
+    throttle = Throttle()
+    throttle.MOST = 100
+    for number in range(1_000):
+        throttle.begin(f"user {number}", f"10.0.{number // 256}.{number % 256}")
+    assert [len(known) for known in throttle._failures] == [100, 100]
+
+
+def test_the_dashboard_says_who_calls(storage: Apps) -> None:
+    portico = Portico.open(storage=storage)
+    with pytest.raises(TypeError, match="give authenticate"):
+        portico.asgi()
+
+    async def authenticate(request: Request) -> Caller | None:
+        name = request.headers.get("x-user")
+        return signed_in(name, ["admin"], request.cookies.get("sid", "")) if name else None
+
+    async def work(client: httpx.AsyncClient) -> None:
+        app = {"name": "Jellyfin", "iconUrl": "/j.svg"}
+        assert (await client.post("/trpc/app.create", json=app)).status_code == 401
+        headers = {"x-user": "ada", "cookie": "sid=s1; other=2"}
+        assert (await client.post("/trpc/app.create", json=app, headers=headers)).status_code == 200
+        assert storage.callers[-1] == signed_in("ada", ["admin"], "s1")
+        broken = await client.post("/trpc/app.create", json={"name": 5}, headers=headers)
+        assert broken.json()["error"]["data"]["zodError"]["fieldErrors"].keys() == {"name", "iconUrl"}
+        assert (await client.get("/session")).status_code == 404
+
+        def fail(*arguments: Any) -> Any:
+            raise KeyError("a secret of the dashboard")
+
+        storage.instead["get_app"] = fail
+        failed = await client.get("/trpc/app.byId", params={"input": '{"id":"a"}'})
+        assert failed.status_code == 500 and "secret" not in failed.text
+
+    talk(portico.asgi(authenticate), work)
+
+
+def test_requests_that_are_not_well_formed_are_refused(storage: Apps) -> None:
+    portico = Portico.open(storage=storage)
+
+    async def work(client: httpx.AsyncClient) -> None:
+        headers = {"content-type": "application/json"}
+        for body in (b"{", b"NaN", b"[" * 100_000, b"\xff"):
+            answer = await client.post("/user.initUser", content=body, headers=headers)
+            assert answer.status_code in (400, 403), body[:9]
+        assert (await client.post("/app.create", content=b"{}")).status_code == 415
+        large = await client.post("/app.create", content=b" " * (17 << 20), headers=headers)
+        assert large.status_code in (401, 413)
+        assert (await client.get("/app.create")).status_code == 405
+        assert (await client.get("/no.such")).status_code == 404
+        many = ",".join(["app.byId"] * 257)
+        assert (await client.get(f"/{many}", params={"batch": "1"})).status_code == 400
+
+    talk(portico.trpc(lambda request: None), work)
+
+
+def test_it_stands_in_front_of_django(ready: Portico) -> None:
+    import django
+    from django.conf import settings
+    from django.core.asgi import get_asgi_application
+    from django.http import HttpResponse
+    from django.urls import path
+
+    settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x", MIDDLEWARE=[])
+    django.setup()
+    global urlpatterns
+    urlpatterns = [path("hello", lambda request: HttpResponse("of Django"))]
+    application: Application = get_asgi_application()
+
+    async def work(client: httpx.AsyncClient) -> None:
+        assert (await client.get("/hello")).text == "of Django"
+        assert (await client.post("/portico/trpc/user.initUser", json=ACCOUNT)).status_code == 200
+
+    talk(ready.asgi(prefix="/portico", otherwise=application), work)
+
+
+urlpatterns: list[Any] = []

@@ -1,1 +1,0 @@
-"""Portico in a Python program: the component, its storage, and its procedures for tRPC clients."""
