@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use serde::{Deserialize, Deserializer};
 
 /// Reads text, a number or a boolean of the settings file as text.
@@ -57,10 +57,66 @@ pub fn secret(variable: &str, setting: &str, file: Option<&Path>) -> anyhow::Res
     };
     ensure!(secret.is_none(), "{variable} and {setting} are both set");
     let text = read_file(setting, file)?;
-    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+    let text = text.trim_end_matches(['\r', '\n']);
+    let wrong = |what| format!("{setting}: {} {what}", file.display());
+    ensure!(!text.is_empty(), wrong("is empty"));
+    ensure!(
+        !text.starts_with('\u{feff}'),
+        wrong("begins with a byte order mark: save it as UTF-8 without one")
+    );
+    ensure!(
+        text.trim() == text,
+        wrong("has spaces or empty lines around the secret: remove them")
+    );
+    Ok(Some(text.to_owned()))
 }
 
 /// The content of the file that a setting names.
 pub fn read_file(setting: &str, file: &Path) -> anyhow::Result<String> {
     fs::read_to_string(file).with_context(|| format!("{setting}: cannot read {}", file.display()))
+}
+
+/// A setting that is on or off.
+pub fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {
+    Ok(match value(text) {
+        None => None,
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        Some(_) => bail!("{name} must be on or off"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_a_secret_has_it_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        let read = |content: &str| {
+            fs::write(&file, content).unwrap();
+            let read = secret("PORTICO_NO_SUCH_SECRET", "oidc-client-secret-file", Some(&file));
+            read.map_err(|error| error.to_string())
+        };
+        for content in ["a secret", "a secret\n", "a secret\r\n"] {
+            assert_eq!(read(content), Ok(Some("a secret".into())), "{content:?}");
+        }
+        for (content, what) in [
+            ("", "is empty"),
+            ("\n", "is empty"),
+            ("\u{feff}a secret", "byte order mark"),
+            (" a secret", "spaces"),
+            ("a secret \n", "spaces"),
+            ("\ta secret", "spaces"),
+            ("\na secret", "spaces"),
+            (" ", "spaces"),
+        ] {
+            let error = read(content).expect_err(content);
+            assert!(
+                error.contains(what) && error.contains("oidc-client-secret-file"),
+                "{content:?}: {error}"
+            );
+        }
+    }
 }
