@@ -1,5 +1,6 @@
 //! Authentication: by a password, or by an identity provider.
 
+use alloc::format;
 use alloc::string::String;
 
 use portico_rules::bounds;
@@ -14,7 +15,7 @@ use crate::bindings::types::{Context, Error, Provider, Timestamp, User};
 use crate::password::{self, Fit};
 use crate::transaction::{self, Failure};
 use crate::users::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
-use crate::validate::username::{username, visible};
+use crate::validate::username::{username_of, visible};
 use crate::validate::{self, Checked, Issues, image, text};
 use crate::{environment, error, names};
 use contract::{Identity, Linking, SignedIn};
@@ -102,9 +103,9 @@ fn by_provider(context: &str, identity: Identity, linking: Linking) -> Result<Si
         if account.provider != person.provider {
             return Ok(signed_in(account));
         }
-        person.bring_up_to_date(transaction, &account.id, now)?;
+        let name = person.bring_up_to_date(transaction, &account.id, now)?;
         Ok(SignedIn {
-            name: person.name.clone(),
+            name,
             ..signed_in(account)
         })
     })
@@ -126,7 +127,7 @@ impl Person {
         let mut issues = Issues::default();
         issues.check("provider", external(identity.provider));
         issues.check("subject", subject(&identity.subject));
-        let name = issues.check("name", username(&identity.name));
+        let name = issues.check("name", username_of(identity.provider, &identity.name));
         issues.finish()?;
         Ok(Self {
             provider: identity.provider,
@@ -255,16 +256,20 @@ impl Person {
         })
     }
 
-    fn bring_up_to_date(&self, transaction: &Transaction, id: &str, now: Timestamp) -> Result<(), Failure> {
+    /// Updates what the provider says of a known person, and returns the name that the user has then.
+    fn bring_up_to_date(
+        &self,
+        transaction: &Transaction,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<String, Failure> {
         let Some(user) = transaction.get_user(id)? else {
             return Err(StorageError::Retry.into());
         };
-        if self.name != names::key(&user.name) {
-            validate::field("name", visible(&self.name))?;
-        }
+        let name = self.name_after(transaction, &user)?;
         let profile = Profile {
-            name: self.name.clone(),
-            name_key: names::key(&self.name),
+            name_key: names::key(&name),
+            name: name.clone(),
             email: self.email.clone(),
             email_verified: self.verified_since(Some(&user), now),
         };
@@ -277,7 +282,25 @@ impl Person {
         if image != user.image {
             transaction.set_image(id, image.as_deref())?;
         }
-        Ok(())
+        Ok(name)
+    }
+
+    /// The name that a known person has from now on: the provider's, unless another user has it. Two people may have
+    /// swapped their names there, and neither is to be locked out.
+    fn name_after(&self, transaction: &Transaction, user: &User) -> Result<String, Failure> {
+        if self.name == names::key(&user.name) {
+            return Ok(self.name.clone());
+        }
+        validate::field("name", visible(&self.name))?;
+        let holder = transaction.get_account(&account_key(self.provider, &self.name))?;
+        if holder.is_some_and(|holder| holder.id != user.id) {
+            environment::log_warning(&format!(
+                "the provider gives a user the name {:?}, which another user has: they keep the name {:?} ({})",
+                self.name, user.name, user.id
+            ));
+            return Ok(user.name.clone());
+        }
+        Ok(self.name.clone())
     }
 
     /// When the email was first verified, as long as it stays the same.

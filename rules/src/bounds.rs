@@ -21,6 +21,8 @@ pub const LINK: RangeInclusive<usize> = 0..=8192;
 pub const GIVEN_ID: RangeInclusive<usize> = 1..=128;
 /// The length of a username, which is its own name-key.
 pub const USERNAME: RangeInclusive<usize> = 3..=255;
+/// The length of the name of a user for whom a provider vouches: it decides what names are like.
+pub const EXTERNAL_NAME: RangeInclusive<usize> = 1..=*USERNAME.end();
 /// The length of a new password in NFC: long enough, and short enough to hash quickly.
 pub const PASSWORD: RangeInclusive<usize> = 8..=255;
 /// The length of an email address.

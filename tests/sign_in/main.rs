@@ -5,6 +5,7 @@
 
 mod console;
 mod credentials;
+mod failed;
 mod ldap;
 mod oidc;
 mod origins;

@@ -95,7 +95,7 @@ class Identity:
     """What identifies the person at the provider permanently: issuer and subject, or the entry of a
     directory. 1 to 1,024 characters, no U+0000."""
     name: str
-    """The name at the provider, under the rules of usernames."""
+    """The name at the provider, under the rules of usernames, but with 1 to 255 characters."""
     email: str | None = None
     """The email at the provider."""
     email_verified: bool
@@ -479,7 +479,7 @@ class User:
     id: str
     """Unique."""
     name: str
-    """Trimmed, NFC, lower case, 3 to 255 characters; unique within its provider."""
+    """Trimmed, NFC, lower case, 3 to 255 characters (of `oidc` and `ldap` 1 to 255); unique within its provider."""
     email: str | None = None
     """At most 254 characters; none if none was given. Not unique."""
     email_verified: int | None = None
@@ -1630,8 +1630,9 @@ class SignIn:
 
         `forbidden`: no user exists yet (`users.init-user` creates the first one,
         an administrator). `unauthorized`: the user is disabled. `bad-request`: the name or the subject breaks
-        a rule. `conflict`: another user of the provider has the name, and is not linked; or another subject of
-        the provider is linked to the user."""
+        a rule. `conflict`: another user of the provider has the name of a person who signs in for the first time, and
+        is not linked; or another subject of the provider is linked to the user. A known person whose new name another
+        user has keeps the old one."""
         found: SignedIn = self._run("sign-in", "external", identity, linking)
         return found
 

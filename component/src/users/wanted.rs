@@ -96,7 +96,7 @@ struct UserEdit {
 
 impl UserEdit {
     fn check(issues: &mut Issues, user: &WantedUser, secrets: Secrets) -> Self {
-        let name = issues.check("name", username::username(&user.name));
+        let name = issues.check("name", username::username_of(user.provider, &user.name));
         let email = issues.check("email", user.email.checked(optional_email));
         let image = issues.check("image", user.image.checked(image_rule(user.provider)));
         Self {

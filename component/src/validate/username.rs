@@ -3,19 +3,35 @@
 use alloc::format;
 use alloc::string::String;
 
+use core::ops::RangeInclusive;
+
 use portico_rules::{bounds, names};
 
 use super::issues::Checked;
 use super::text;
+use crate::bindings::types::Provider;
 
 /// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255 characters after that.
 /// Names that are older than the rule of [`visible`] stay valid.
 pub fn username(value: &str) -> Checked<String> {
+    within(value, bounds::USERNAME)
+}
+
+/// The name of a user of this provider. An external provider decides what names are like, so there one may have 1 to 255
+/// characters.
+pub fn username_of(provider: Provider, value: &str) -> Checked<String> {
+    match provider {
+        Provider::Credentials => username(value),
+        Provider::Oidc | Provider::Ldap => within(value, bounds::EXTERNAL_NAME),
+    }
+}
+
+fn within(value: &str, length: RangeInclusive<usize>) -> Checked<String> {
     let value = value.trim();
-    match names::key_to_find(value, *bounds::USERNAME.end()) {
-        Some(key) => text::line(&key, bounds::USERNAME),
+    match names::key_to_find(value, *length.end()) {
+        Some(key) => text::line(&key, length),
         // Its key is more than four times too long, so the value itself is too long as well.
-        None => text::line(value, bounds::USERNAME),
+        None => text::line(value, length),
     }
 }
 
@@ -99,6 +115,19 @@ mod tests {
         assert!(username(&"ä".repeat(255)).is_ok());
         assert!(username(&"ä".repeat(256)).is_err());
         assert!(username(&"İ".repeat(128)).is_err());
+    }
+
+    #[test]
+    fn that_of_an_external_provider_has_1_to_255_characters() {
+        for provider in [Provider::Oidc, Provider::Ldap] {
+            assert_eq!(username_of(provider, " Al "), Ok("al".into()));
+            assert_eq!(username_of(provider, "A"), Ok("a".into()));
+            assert_eq!(username_of(provider, " "), Err("must not be empty".into()));
+            assert!(username_of(provider, &"ä".repeat(256)).is_err());
+            assert!(username_of(provider, "a\n").is_ok(), "it is trimmed");
+            assert!(username_of(provider, "a\nb").is_err());
+        }
+        assert!(username_of(Provider::Credentials, "al").is_err());
     }
 
     #[test]

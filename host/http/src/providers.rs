@@ -169,6 +169,10 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         Err(NotResumed::Failed(error)) => return Err(error),
         Err(NotResumed::Refused(why)) => {
             check_not_framed(parts)?;
+            // The browser's history or its button "back" opens a callback again, whose sign-in is complete.
+            if identity.user_id().is_some() {
+                return redirect("/");
+            }
             let attempt = service.throttle.begin(None, identity.address).await?;
             // Logged only once the throttle has counted it, so that the throttle bounds the log too.
             let refused = Err(oidc.refuse(&why, &id.0));

@@ -30,6 +30,17 @@ pub enum Provider {
     Ldap,
 }
 
+impl Provider {
+    /// Its name in the contract, in JSON and in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Credentials => "credentials",
+            Self::Oidc => "oidc",
+            Self::Ldap => "ldap",
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(enum))]
 #[serde(rename_all = "lowercase")]

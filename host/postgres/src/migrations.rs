@@ -23,6 +23,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0007_rights.sql"),
         oldest: 7,
     },
+    // An older host writes rows without groups.
+    Migration {
+        sql: include_str!("migrations/0008_audit_groups.sql"),
+        oldest: 7,
+    },
 ];
 
 #[derive(Clone, Copy)]

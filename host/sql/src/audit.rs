@@ -27,7 +27,7 @@ macro_rules! list {
     ($index:literal, $condition:literal) => {
         concat!(
             "SELECT number, time, actor_id, authentication, credential_id, address, request_id, procedure,
-                provider, target, created, outcome, times",
+                provider, target, created, outcome, times, groups",
             matching!($index, $condition),
             " ORDER BY time DESC, number DESC LIMIT $6 OFFSET $7"
         )
@@ -82,6 +82,7 @@ pub static AUDIT: Insert = Insert {
         ("created", Column::Number),
         ("outcome", Column::Text),
         ("times", Column::Number),
+        ("groups", Column::Text),
     ],
     leaves_out_duplicates: false,
     lock: Lock::Alongside,
@@ -103,6 +104,7 @@ pub fn audit_values(entry: &AuditEntry) -> Vec<Value> {
         saturated(entry.created).into(),
         (&entry.outcome).into(),
         saturated(entry.times).into(),
+        (&entry.groups).into(),
     ]
 }
 
@@ -196,6 +198,7 @@ fn row(row: &dyn Row) -> Result<AuditRow> {
             created: unsigned(row, 10)?,
             outcome: row.text(11)?,
             times: unsigned(row, 12)?,
+            groups: row.get_text(13)?,
         },
     })
 }

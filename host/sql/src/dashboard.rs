@@ -109,6 +109,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.find_group(name_key).await
     }
 
+    async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>> {
+        self.runner.list_group_keys().await
+    }
+
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
         self.runner.list_memberships(user_id).await
     }

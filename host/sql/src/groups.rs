@@ -23,6 +23,7 @@ declare! {
         WHERE held.permission = $1 AND member.user_id <> $2 AND NOT account.disabled LIMIT 1"
     );
     FIND = Sql::short("SELECT id FROM ~user_group WHERE name_key = $1").alone();
+    LIST_KEYS = Sql::long("SELECT id, name_key FROM ~user_group ORDER BY id");
     LIST_MEMBERSHIPS = Sql::short("SELECT group_id FROM ~group_member WHERE user_id = $1 ORDER BY group_id").alone();
     INSERT = Sql::short(
         "INSERT INTO ~user_group (id, name, name_key) VALUES ($1, $2, $3) ON CONFLICT (name_key) DO NOTHING"
@@ -89,6 +90,11 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
         self.find(&FIND, vec![name_key.into()], |row| row.text(0)).await
+    }
+
+    pub(crate) async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>> {
+        self.list(&LIST_KEYS, Vec::new(), |row| Ok((row.text(0)?, row.text(1)?)))
+            .await
     }
 
     pub(crate) async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {

@@ -11,9 +11,10 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
+    include_str!("migrations/0014_audit_groups.sql"),
 ];
 
 /// The version that this binary knows.
@@ -110,9 +111,10 @@ pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64
 mod tests {
     use super::*;
 
-    const WITH_NEXT: [&str; 3] = [
+    const WITH_NEXT: [&str; 4] = [
         MIGRATIONS[0],
         MIGRATIONS[1],
+        MIGRATIONS[2],
         "ALTER TABLE board ADD COLUMN colour TEXT;
          CREATE TABLE new_app (id TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL) STRICT;
          INSERT INTO new_app SELECT id, name FROM app; DROP TABLE app; ALTER TABLE new_app RENAME TO app",
@@ -175,10 +177,24 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_the_audit_log_from_before_its_groups_stays_without_them() {
+        let mut connection = build(FIRST + 1).unwrap();
+        let row = "INSERT INTO audit (time, authentication, request_id, procedure, provider, created, outcome, times)
+            VALUES (7, 'none', 'r', 'sign-in', 'oidc', 0, 'OK', 1)";
+        connection.execute_batch(row).unwrap();
+        run(&mut connection).unwrap();
+        let kept = "SELECT count(*) FROM audit WHERE request_id = 'r' AND groups IS NULL";
+        assert_eq!(number(&connection, kept).unwrap(), 1);
+        let change = connection.execute_batch("UPDATE audit SET groups = 'x'");
+        assert!(change.is_err(), "rows still never change");
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
     fn a_migration_that_fails_changes_nothing() {
         let mut connection = database();
         let next = "DELETE FROM app; CREATE TABLE app (id TEXT)";
-        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], next];
+        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], next];
         run_missing(&mut connection, &migrations(next)).unwrap_err();
         let dangling = "PRAGMA defer_foreign_keys = ON; DELETE FROM app";
         run_missing(&mut connection, &migrations(dangling)).unwrap_err();

@@ -24,6 +24,9 @@ pub const DONE: &str = "OK";
 /// The most characters of a text in a row. Our own ids have at most 36.
 const LONGEST: usize = 128;
 
+/// The most groups that a row names; it counts the others.
+const MOST_GROUPS: usize = 100;
+
 /// What a row says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +53,8 @@ pub struct AuditEntry {
     pub target: Option<String>,
     /// How many records were created.
     pub created: u64,
+    /// The groups that a sign-in by a provider added (`+`) and removed (`-`), by id.
+    pub groups: Option<String>,
     /// [`DONE`], or the code of the error.
     pub outcome: String,
     /// How often this happened: identical refusals may share a row.
@@ -106,6 +111,7 @@ impl AuditEntry {
             provider: None,
             target: None,
             created: 0,
+            groups: None,
             outcome: DONE.into(),
             times: 1,
         }
@@ -166,6 +172,22 @@ impl AuditedCall {
             ..context.entry.clone().by(Some(&session.user_id), &authentication)
         };
         context.is_open = false;
+    }
+
+    /// Notes the groups, by id, that the sign-in adds and removes.
+    pub fn changed_groups(&self, added: &[String], removed: &[String]) {
+        let added = added.iter().map(|id| format!("+{}", plain(id)));
+        let removed = removed.iter().map(|id| format!("-{}", plain(id)));
+        let mut changes: Vec<_> = added.chain(removed).collect();
+        if changes.is_empty() {
+            return;
+        }
+        if changes.len() > MOST_GROUPS {
+            let others = changes.len() - MOST_GROUPS;
+            changes.truncate(MOST_GROUPS);
+            changes.push(format!("and {others} more"));
+        }
+        self.context().entry.groups = Some(changes.join(" "));
     }
 
     /// Whether a transaction has written the row.
@@ -233,7 +255,23 @@ fn is_layout(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use portico_model::time::SystemClock;
+
     use super::*;
+
+    #[test]
+    fn a_row_names_a_hundred_groups_and_counts_the_others() {
+        let groups = |count: usize, added: usize| {
+            let ids: Vec<_> = (0..count).map(|number| format!("g{number}")).collect();
+            let call = AuditedCall::new(AuditEntry::new("sign-in", "r"), Arc::new(SystemClock));
+            call.changed_groups(&ids[..added], &ids[added..]);
+            call.with_outcome(DONE).groups
+        };
+        assert_eq!(groups(0, 0), None);
+        assert_eq!(groups(3, 2).as_deref(), Some("+g0 +g1 -g2"));
+        let many = groups(10_000, 60).unwrap();
+        assert!(many.ends_with("-g98 -g99 and 9900 more"), "{many}");
+    }
 
     #[test]
     fn a_text_is_cut_at_a_character_and_holds_no_control_characters() {

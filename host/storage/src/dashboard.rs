@@ -92,6 +92,8 @@ pub trait DashboardTransaction: Transaction {
     async fn list_groups(&mut self) -> Result<Vec<Group>>;
     /// The id of the group with this name-key.
     async fn find_group(&mut self, name_key: &str) -> Result<Option<String>>;
+    /// The id and the name-key of every group, by id.
+    async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>>;
     /// The ids of the groups that a user is in, in order.
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>>;
     /// Removes a group; false if there is no such group.

@@ -2,7 +2,7 @@
 
 use portico_model::{Provider, error::Code};
 use portico_service::audit::AuditSettings;
-use portico_service::external::{External, Linking, SignIn, Vouched, sign_in};
+use portico_service::external::{Admission, External, Groups, Linking, SignIn, Vouched, sign_in};
 use portico_service::identity::Identity;
 use portico_service::sessions::SessionTimes;
 use portico_tests::{Client, administrator_of};
@@ -20,8 +20,11 @@ fn external(name: &str) -> External {
             email_verified: true,
             image: None,
         },
-        groups: None,
+        groups: Groups::Own,
         linking: Linking::Off,
+        is_partial: false,
+        admission: Admission::Granted,
+        may_sign_up: true,
     }
 }
 

@@ -33,7 +33,7 @@ fn nothing_is_written_when_the_last_entry_is_wrong() {
     #[rustfmt::skip]
     let table = [
         (wrong("groups", json!({"name": "x", "permissions": ["app-create", "root"]})), "groups[1].permissions[1]"),
-        (wrong("users", json!({"name": "ab", "provider": "oidc"})), "users[1].name"),
+        (wrong("users", json!({"name": "a\u{7}b", "provider": "oidc"})), "users[1].name"),
         (wrong("users", json!({"name": "abc", "provider": "oidc", "email": "nonsense"})), "users[1].email"),
         (wrong("users", json!({"name": "abc", "provider": "credentials", "image": "https://x.example/i.png"})),
             "users[1].image"),
@@ -68,7 +68,7 @@ fn all_broken_rules_are_told_at_once() {
     let admin = administrator(&server);
     let document = json!({
         "groups": [{"name": ""}],
-        "users": [{"name": "a", "provider": "oidc"}],
+        "users": [{"name": "", "provider": "oidc"}],
         "apps": [{"name": "", "href": "x"}],
     });
     let answer = admin.mutate("state.apply", &document);

@@ -89,11 +89,12 @@ function changed(request, response, change) {
   provider.callback()(request, response)
 }
 
-/** `POST /control {people, behaviour, rotate}` answers how often what was asked for. */
+/** `POST /control {people, behaviour, rotate, forget}` answers how often what was asked for. */
 async function control(request, response) {
   const parts = await request.toArray()
   const said = JSON.parse(Buffer.concat(parts).toString())
   people = said.people ?? people
+  if (said.forget) asked = {}
   if (said.behaviour) behaviour = said.behaviour
   if (said.behaviour || said.rotate) await renew(said)
   response.setHeader('content-type', 'application/json')
@@ -106,8 +107,9 @@ const server = createServer((request, response) => {
   if (path === '/control') return control(request, response)
   if (behaviour.silentAt === path) return
   if (behaviour.brokenAt === path) {
-    response.statusCode = 500
-    return response.end('<h1>out of order</h1>')
+    response.statusCode = behaviour.status ?? 500
+    if (behaviour.refusal) response.setHeader('content-type', 'application/json')
+    return response.end(behaviour.refusal ? JSON.stringify(behaviour.refusal) : '<h1>out of order</h1>')
   }
   if (behaviour.hugeAt === path) {
     response.setHeader('content-type', 'application/json')

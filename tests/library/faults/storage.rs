@@ -200,6 +200,7 @@ ask_first! {
     list_groups() -> Vec<Group>;
     update_group(id: &str, name: &str, name_key: &str) -> bool;
     find_group(name_key: &str) -> Option<String>;
+    list_group_keys() -> Vec<(String, String)>;
     list_memberships(user_id: &str) -> Vec<String>;
     delete_group(id: &str) -> bool;
     set_group_permissions(id: &str, permissions: &[String]) -> bool;

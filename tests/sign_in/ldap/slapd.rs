@@ -293,6 +293,15 @@ impl Slapd {
         run(&mut command, &[ldif.trim_start(), "\n"].concat());
     }
 
+    /// Lets a search return at most this many entries, a number or `unlimited`. Starts it again.
+    pub fn limit_entries(&mut self, most: &str) {
+        let file = self.file("slapd.conf");
+        let text = fs::read_to_string(&file).expect("a text");
+        fs::write(&file, format!("sizelimit {most}\n{text}")).expect("a file");
+        self.stop();
+        self.start_again();
+    }
+
     fn write_configuration(&self, overlay: &str) {
         // Where AppArmor ties slapd to the folders of the system, it does so by the program's path.
         let program = ["/usr/sbin/slapd", "/usr/local/libexec/slapd"]

@@ -104,6 +104,45 @@ fn a_browser_that_the_issuer_refused_or_that_comes_from_another_issuer_is_refuse
 }
 
 #[test]
+fn a_callback_without_the_issuer_that_the_issuer_promises_is_refused() {
+    let (issuer, server, administrator) = start(&[]);
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    assert!(callback.contains("&iss="), "{callback}");
+    let (path, query) = callback.split_once('?').expect("a query");
+    let kept: Vec<_> = query
+        .split('&')
+        .filter(|pair| !pair.starts_with("iss="))
+        .collect();
+    assert_out(&browser, &browser.get(&format!("{path}?{}", kept.join("&"))));
+    server.wait_for_log(0, "the callback has no iss");
+    assert_eq!(issuer.asked("/token"), 0);
+    assert_eq!(users(&administrator), ["root"]);
+}
+
+#[test]
+fn a_used_callback_leads_home_for_those_who_are_signed_in_and_changes_nothing() {
+    let (issuer, server, _) = start(&[]);
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    browser.get(&callback).assert_redirect("/");
+    let session = browser.cookie("portico_session");
+    for _ in 0..3 {
+        let page = browser.get(&callback);
+        page.assert_redirect("/");
+        assert!(page.cookies.is_empty(), "{page:?}");
+    }
+    assert_eq!(browser.cookie("portico_session"), session);
+    assert_eq!(issuer.asked("/token"), 1);
+    // Another person's callback does not sign in someone who is signed in.
+    let other = Browser::new();
+    let stolen = other.at_issuer(&start_url(&server), "1");
+    browser.get(&stolen).assert_redirect("/");
+    assert_eq!(browser.cookie("portico_session"), session);
+    assert_eq!(issuer.asked("/token"), 1);
+}
+
+#[test]
 fn the_log_says_why_a_callback_is_refused() {
     let (_issuer, server, _) = start(&[]);
     let browser = Browser::new();

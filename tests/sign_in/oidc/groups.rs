@@ -42,14 +42,7 @@ fn memberships_are_replaced_at_each_sign_in() {
     let guests = group(&administrator, "guests", &[]);
     in_groups(
         &issuer,
-        json!([
-            "FAMI\u{301}LIA",
-            " editors ",
-            "unknown",
-            "",
-            "x".repeat(10_000),
-            7
-        ]),
+        json!(["FAMI\u{301}LIA", " editors ", "unknown", "", "x".repeat(10_000)]),
     );
     let first = signed_in(&server, "1");
     let ada = user(&server, &first);
@@ -116,4 +109,97 @@ fn the_last_administrator_stays_one() {
     page.assert_redirect("/");
     assert_eq!(user(&server, &token)["permissions"], json!(["admin"]));
     server.wait_for_log(0, "the membership stays");
+}
+
+/// Behaviour with which the ID token has these claims as well.
+fn with_claims(claims: Value) -> Value {
+    json!({ "claims": claims })
+}
+
+#[test]
+fn groups_that_are_not_stated_stay_and_give_no_one_anything() {
+    let (issuer, server, administrator) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
+    group(&administrator, "editors", &["admin"]);
+    in_groups(&issuer, json!(["editors"]));
+    let ada = user(&server, &signed_in(&server, "1"));
+    assert_eq!(groups_of(&administrator, &ada["id"]), ["editors"]);
+    issuer.knows(json!({"1": super::harness::ada(), "2": {"preferred_username": "eve"}}));
+    for (claims, why) in [
+        (
+            json!({"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}),
+            "too many groups for it (_claim_names)",
+        ),
+        (json!({"hasgroups": true}), "too many groups for it (hasgroups)"),
+        (json!({"groups": {"editors": {"1": "home"}}}), "is an object"),
+        (
+            json!({"groups": [{"name": "editors"}]}),
+            "entries that are not names",
+        ),
+        (json!({"groups": ["editors", 7]}), "entries that are not names"),
+    ] {
+        issuer.behaves(with_claims(claims));
+        let said = server.log().len();
+        signed_in(&server, "1");
+        let line = server.wait_for_log(said, why);
+        assert!(
+            line.contains("did not state a user's groups") && line.contains("WARN"),
+            "{line}"
+        );
+        assert_eq!(groups_of(&administrator, &ada["id"]), ["editors"], "{why}");
+        // Someone else gets nothing from a claim that is not understood.
+        let eve = user(&server, &signed_in(&server, "2"));
+        assert!(groups_of(&administrator, &eve["id"]).is_empty(), "{why}");
+    }
+    issuer.behaves(with_claims(json!({"groups": []})));
+    signed_in(&server, "1");
+    assert!(
+        groups_of(&administrator, &ada["id"]).is_empty(),
+        "empty means none"
+    );
+}
+
+#[test]
+fn groups_that_a_sign_in_changes_are_in_its_audit_row_and_admin_is_a_warning() {
+    let (issuer, server, administrator) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
+    let editors = group(&administrator, "editors", &["app-create"]);
+    let owners = group(&administrator, "owners", &["admin"]);
+    let row = |groups: Value| {
+        in_groups(&issuer, groups);
+        let id = user(&server, &signed_in(&server, "1"))["id"].clone();
+        let input = json!({"page": 1, "pageSize": 1, "procedure": "sign-in"});
+        let row = administrator.query("audit.getPaginated", &input).data()["items"][0].clone();
+        assert_eq!((&row["outcome"], &row["target"]), (&json!("OK"), &id));
+        row["groups"].clone()
+    };
+    assert_eq!(row(json!(["editors"])), json!(format!("+{editors}")));
+    assert_eq!(row(json!(["owners"])), json!(format!("+{owners} -{editors}")));
+    assert_eq!(row(json!(["owners"])), Value::Null, "nothing has changed");
+    assert_eq!(row(json!([])), json!(format!("-{owners}")));
+    let lines = [
+        ("groups change memberships", "INFO", &editors),
+        ("groups give a user admin", "WARN", &owners),
+        ("groups take admin from a user", "WARN", &owners),
+    ];
+    for (what, level, group) in lines {
+        let line = server.wait_for_log(0, what);
+        assert!(line.contains(level) && line.contains(group), "{line}");
+    }
+    assert_eq!(server.log().matches("the provider's groups").count(), lines.len());
+}
+
+#[test]
+fn all_of_ten_thousand_groups_are_matched_and_more_than_a_mebibyte_is_refused() {
+    let (issuer, server, administrator) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
+    group(&administrator, "editors", &[]);
+    let many = |count: usize| {
+        let names = (0..count).map(|number| format!("a group of the issuer, {number}"));
+        json!(names.chain(["Editors".to_owned()]).collect::<Vec<_>>())
+    };
+    in_groups(&issuer, many(10_000));
+    let ada = user(&server, &signed_in(&server, "1"));
+    assert_eq!(groups_of(&administrator, &ada["id"]), ["editors"]);
+    in_groups(&issuer, many(40_000));
+    let (_, page) = sign_in(&server, "1");
+    page.assert_refused(503, "SERVICE_UNAVAILABLE");
+    assert_eq!(groups_of(&administrator, &ada["id"]), ["editors"]);
 }

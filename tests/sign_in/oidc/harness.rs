@@ -62,6 +62,11 @@ impl Issuer {
         self.say(json!({}))[path].as_u64().unwrap_or_default()
     }
 
+    /// Counts from zero again.
+    pub fn forget(&self) {
+        self.say(json!({"forget": true}));
+    }
+
     fn say(&self, what: Value) -> Value {
         let answer = Browser::new().post(&format!("{}/control", self.url), &what.to_string());
         answer.json()
@@ -108,6 +113,8 @@ pub fn settings(issuer: &Issuer, more: &[(&str, &str)]) -> Builder {
 pub fn start(more: &[(&str, &str)]) -> (Issuer, Portico, Session) {
     let issuer = Issuer::start();
     let server = settings(&issuer, more).start();
+    server.wait_for_log(0, "OpenID Connect: the issuer answers");
+    issuer.forget();
     let administrator = administrator(&server);
     (issuer, server, administrator)
 }

@@ -1,6 +1,7 @@
 //! Sign-in by OpenID Connect, against the certified `oidc-provider` as a server of its own, which also
 //! misbehaves when a test says so.
 
+mod admission;
 mod attacks;
 mod browser;
 mod groups;

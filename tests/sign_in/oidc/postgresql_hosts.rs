@@ -66,7 +66,13 @@ fn a_sign_in_is_of_one_browser_and_good_once_at_all_hosts() {
     // Another tab, which begins at the other host.
     let second = browser.at_issuer(&start_url(&two), "1");
     browser.get(&to(&callback, &two)).assert_redirect("/");
-    browser
+    // A callback that was used begins no session: it leads home who has one, and is refused to who has none.
+    let session = browser.cookie("portico_session");
+    browser.get(&to(&callback, &one)).assert_redirect("/");
+    assert_eq!(browser.cookie("portico_session"), session);
+    let without = Browser::new();
+    without.set_cookie("portico_oidc", &browser.cookie("portico_oidc").expect("a cookie"));
+    without
         .get(&to(&callback, &one))
         .assert_refused(401, "UNAUTHORIZED");
     browser.get(&to(&second, &one)).assert_redirect("/");

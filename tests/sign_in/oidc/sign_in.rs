@@ -138,6 +138,8 @@ fn behind_tls_cookies_and_the_way_back_are_for_tls() {
 fn no_external_user_signs_in_before_the_first_administrator_exists() {
     let issuer = Issuer::start();
     let server = settings(&issuer, &[]).start();
+    server.wait_for_log(0, "OpenID Connect: the issuer answers");
+    issuer.forget();
     let page = Browser::new().get(&start_url(&server));
     page.assert_refused(403, "FORBIDDEN");
     assert_eq!(issuer.asked("/.well-known/openid-configuration"), 0);

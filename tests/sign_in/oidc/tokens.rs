@@ -42,7 +42,7 @@ fn an_id_token_that_is_not_for_this_sign_in_and_this_moment_is_refused() {
         (
             "expired",
             json!({"claims": {"exp": now() - AN_HOUR}}),
-            "it has expired",
+            "it expired 36",
         ),
         (
             "audience",

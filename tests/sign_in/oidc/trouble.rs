@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     browser::{Browser, Page},
-    harness::{Issuer, sign_in, signed_in, start, start_url},
+    harness::{Issuer, sign_in, signed_in, start, start_url, user, users},
 };
 
 const DISCOVERY: &str = "/.well-known/openid-configuration";
@@ -32,7 +32,6 @@ fn an_issuer_that_is_down_is_asked_again_the_next_time() {
         json!({"brokenAt": DISCOVERY}),
         json!({"hugeAt": DISCOVERY}),
         json!({"brokenAt": "/jwks"}),
-        json!({"discovery": {"issuer": "https://evil.example"}}),
         json!({"discovery": {"token_endpoint": "http://evil.example/token"}}),
         json!({"discovery": {"authorization_endpoint": "http://evil.example/auth"}}),
         json!({"discovery": {"jwks_uri": 7}}),
@@ -115,4 +114,137 @@ fn read_while(server: &Portico, token: &str, more: impl Fn() -> bool) -> u32 {
         reads += 1;
     }
     reads
+}
+
+#[test]
+fn without_userinfo_a_sign_in_that_lacks_only_a_picture_goes_on() {
+    let (issuer, server, administrator) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
+    let first = user(&server, &signed_in(&server, "1"));
+    for status in [403, 404, 500] {
+        issuer.behaves(json!({
+            "brokenAt": "/me", "status": status, "claims": {"preferred_username": "ada"},
+        }));
+        let said = server.log().len();
+        let again = user(&server, &signed_in(&server, "1"));
+        // What the issuer could not be asked for stays.
+        assert_eq!(again, first);
+        let line = server.wait_for_log(said, "goes on without userinfo");
+        assert!(line.contains(&format!("userinfo: {status}")), "{line}");
+    }
+    // A first sign-in without an email is a user without one, and of no group.
+    issuer.knows(json!({"2": {"preferred_username": "grace"}}));
+    issuer.behaves(json!({"brokenAt": "/me", "claims": {"preferred_username": "grace"}}));
+    let grace = user(&server, &signed_in(&server, "2"));
+    assert_eq!(
+        (&grace["email"], &grace["permissions"]),
+        (&json!(null), &json!([]))
+    );
+    assert_eq!(users(&administrator), ["ada", "grace", "root"]);
+}
+
+#[test]
+fn without_userinfo_no_second_user_is_made_of_a_person_who_is_to_be_linked() {
+    let (issuer, server, administrator) = start(&[("PORTICO_OIDC_LINKING", "verified")]);
+    for claims in [
+        json!({"preferred_username": "ada"}),
+        json!({"preferred_username": "ada", "email": "ada@example.com"}),
+        json!({"email": "ada@example.com", "email_verified": true}),
+    ] {
+        issuer.behaves(json!({"brokenAt": "/me", "claims": claims}));
+        let (_, page) = sign_in(&server, "1");
+        assert_silent(&page);
+    }
+    assert_eq!(users(&administrator), ["root"]);
+}
+
+#[test]
+fn a_token_endpoint_that_fails_or_is_busy_is_unavailable_and_its_words_are_in_the_log() {
+    let (issuer, server, _) = start(&[]);
+    let described = json!({"error": "invalid_grant", "error_description": "AADSTS54005: used\nforged"});
+    for (status, unavailable) in [(500, true), (503, true), (429, true), (400, false), (401, false)] {
+        issuer.behaves(json!({"brokenAt": "/token", "status": status, "refusal": described}));
+        let said = server.log().len();
+        let (_, page) = sign_in(&server, "1");
+        if unavailable {
+            assert_silent(&page);
+        } else {
+            page.assert_refused(401, "UNAUTHORIZED");
+        }
+        let line = server.wait_for_log(said, "AADSTS54005");
+        assert!(
+            line.contains(r"used\nforged") || line.contains(r"used\\nforged"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_token_endpoint_that_repeats_the_code_does_not_get_it_into_the_log() {
+    let (issuer, server, _) = start(&[]);
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    let code = super::browser::parameter(&callback, "code").expect("a code");
+    let refusal = json!({"error": "invalid_grant", "error_description": format!("bad code {code}; a secret of the client")});
+    issuer.behaves(json!({"brokenAt": "/token", "status": 400, "refusal": refusal}));
+    browser.get(&callback).assert_refused(401, "UNAUTHORIZED");
+    server.wait_for_log(0, "bad code");
+    let log = server.log();
+    assert!(
+        !log.contains(&code) && !log.contains("a secret of the client"),
+        "{log}"
+    );
+}
+
+#[test]
+fn an_issuer_under_another_spelling_is_set_up_wrong_and_the_log_says_what_to_set() {
+    let issuer = Issuer::start();
+    for spelling in ["/", "/.well-known/openid-configuration", " "] {
+        let server = super::harness::settings(&issuer, &[])
+            .environment("PORTICO_OIDC_ISSUER", format!("{}{spelling}", issuer.url))
+            .start();
+        portico_tests::administrator(&server);
+        let line = server.wait_for_log(0, "OpenID Connect is set up wrong");
+        let advice = format!("set oidc-issuer to \\\"{}\\\"", issuer.url);
+        let plain = format!("set oidc-issuer to \"{}\"", issuer.url);
+        assert!(line.contains(&advice) || line.contains(&plain), "{line}");
+        let page = Browser::new().get(&start_url(&server));
+        page.assert_refused(503, "SERVICE_UNAVAILABLE");
+        assert!(page.body.contains("set up wrong"), "{page:?}");
+    }
+    // Another issuer that answers there is not believed either.
+    issuer.behaves(json!({"discovery": {"issuer": "https://evil.example"}}));
+    let server = super::harness::settings(&issuer, &[]).start();
+    portico_tests::administrator(&server);
+    let page = Browser::new().get(&start_url(&server));
+    page.assert_refused(503, "SERVICE_UNAVAILABLE");
+}
+
+#[test]
+fn an_issuer_that_does_not_know_the_client_is_named_at_the_start() {
+    let issuer = Issuer::start();
+    issuer.behaves(json!({"brokenAt": "/token", "status": 401, "refusal": {"error": "invalid_client"}}));
+    let server = super::harness::settings(&issuer, &[]).start();
+    let line = server.wait_for_log(0, "it refuses oidc-client-id and its secret");
+    assert!(line.contains("invalid_client"), "{line}");
+}
+
+#[test]
+fn the_page_of_a_refusal_shows_the_id_that_the_log_and_the_audit_log_have() {
+    let (_issuer, server, administrator) = start(&[]);
+    let path = "/api/auth/oidc/callback?state=made-up&code=x";
+    let answer = server
+        .anonymous()
+        .try_send("GET", path, &[("accept", "text/html")], None)
+        .expect("an answer");
+    assert_eq!(answer.status, 401, "{answer}");
+    let id = answer.header("x-request-id").expect("an id").to_owned();
+    assert!(
+        answer.text().contains("<html") && answer.text().contains(&id),
+        "{answer}"
+    );
+    let line = server.wait_for_log(0, "a sign-in by OpenID Connect failed");
+    assert!(line.contains(&id), "{line}");
+    let input = json!({"page": 1, "pageSize": 1, "procedure": "sign-in", "outcome": "UNAUTHORIZED"});
+    let rows = administrator.query("audit.getPaginated", &input).data();
+    assert_eq!(rows["items"][0]["requestId"], id, "{rows}");
 }

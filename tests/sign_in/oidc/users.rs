@@ -1,7 +1,7 @@
 //! Users of the issuer: what the issuer says of them is not changed here.
 
 use portico_tests::{Client, PASSWORD};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::harness::{Issuer, ada, sign_in, signed_in, start, user, users};
 
@@ -90,4 +90,55 @@ fn an_issuer_that_moves_keeps_its_users_out_and_makes_no_new_ones() {
     let id = old["id"].as_str().expect("an id");
     administrator.send("DELETE", &format!("/api/users/{id}"), &[], None);
     signed_in(&server, "1");
+}
+
+#[test]
+fn people_who_swap_names_at_the_issuer_keep_the_old_ones_and_sign_in() {
+    let (issuer, server, administrator) = start(&[]);
+    let named = |one: &str, two: &str| {
+        issuer.knows(json!({
+            "1": {"preferred_username": one, "email": "one@example.com"},
+            "2": {"preferred_username": two, "email": "two@example.com"},
+            "3": {"preferred_username": one, "email": "three@example.com"},
+        }));
+    };
+    named("ada", "bob");
+    let ids = ["1", "2"].map(|subject| user(&server, &signed_in(&server, subject))["id"].clone());
+    named("bob", "ada");
+    for (subject, id, kept) in [("1", &ids[0], "ada"), ("2", &ids[1], "bob")] {
+        let said = server.log().len();
+        let token = signed_in(&server, subject);
+        let again = user(&server, &token);
+        assert_eq!((&again["id"], &again["name"]), (id, &json!(kept)));
+        let line = server.wait_for_log(said, "which another user has");
+        assert!(line.contains("WARN") && line.contains(kept), "{line}");
+    }
+    // Someone new does not get a name that is taken, nor anything of the user who has it.
+    let said = server.log().len();
+    let (browser, page) = sign_in(&server, "3");
+    page.assert_refused(403, "FORBIDDEN");
+    assert_eq!(browser.cookie("portico_session"), None);
+    let line = server.wait_for_log(said, "a provider's user cannot sign in");
+    for part in ["oidc", "bob", &format!("{} 3", issuer.url)] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert_eq!(users(&administrator), ["ada", "bob", "root"]);
+    // Once a name is free, its new owner gets it.
+    named("carol", "ada");
+    assert_eq!(user(&server, &signed_in(&server, "1"))["name"], "carol");
+    assert_eq!(user(&server, &signed_in(&server, "2"))["name"], "ada");
+}
+
+#[test]
+fn names_of_one_and_of_two_characters_are_names_there() {
+    let (issuer, server, administrator) = start(&[]);
+    issuer.knows(json!({"1": {"preferred_username": "A"}, "2": {"preferred_username": "李"}}));
+    for (subject, name) in [("1", "a"), ("2", "李")] {
+        assert_eq!(user(&server, &signed_in(&server, subject))["name"], name);
+    }
+    // A document that states them can be applied again; a user with a password still has at least three characters.
+    let document = administrator.query("state.export", &Value::Null).data();
+    administrator.mutate("state.apply", &document).data();
+    let input = json!({"username": "al", "password": PASSWORD, "email": "", "groupIds": []});
+    assert_eq!(administrator.mutate("user.create", &input).status, 400);
 }

@@ -146,12 +146,14 @@ async fn sign_out(visit: Visitor, request: Request) -> PageResult {
 }
 
 #[derive(Template)]
-#[template(path = "error.html")]
+#[template(path = "sign_in_refused.html")]
 struct Refused<'a> {
     v: &'a Visit,
     status: u16,
     title: &'static str,
     message: String,
+    /// The request's id, with which an administrator finds the reason in the log.
+    request_id: String,
 }
 
 #[derive(Template)]
@@ -183,12 +185,16 @@ async fn oidc(visit: Visitor, request: Request) -> PageResult {
         return Ok(response);
     }
     let status = response.status();
+    let request_id = response.headers().get("x-request-id");
+    let request_id = request_id.and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let request_id = request_id.to_owned();
     let error = ApiError::of(response).await;
     let refused = Refused {
         v: &visit,
         status: status.as_u16(),
         title: visit.t.errors.sign_in_failed_title,
         message: visit.say(&error.message),
+        request_id,
     };
     let mut page = page_with(status, &refused);
     if let Some(seconds) = error.retry_after {

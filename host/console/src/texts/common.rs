@@ -52,6 +52,7 @@ texts! {
         unavailable: "Please try again in a moment.", "Bitte versuchen Sie es gleich noch einmal.";
         refused_title: "This was refused", "Das wurde abgelehnt";
         sign_in_failed_title: "Sign-in did not succeed", "Die Anmeldung ist nicht gelungen";
+        request: "What the log calls it:", "So heißt es im Protokoll:";
         home: "Go to the first page", "Zur Startseite";
         unreachable: "Portico cannot be reached. What you typed is still here; try again in a moment.", "Portico ist nicht erreichbar. Ihre Eingaben stehen noch hier; versuchen Sie es gleich noch einmal.";
         sign_in_again: "Your session has ended, and nothing was changed. What you typed is still here: keep a copy, sign in, and send it again.", "Ihre Sitzung ist beendet, und nichts wurde geändert. Ihre Eingaben stehen noch hier: Heben Sie sie auf, melden Sie sich an und senden Sie sie erneut.";

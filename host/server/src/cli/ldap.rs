@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use clap::Args;
 use portico_sign_in::ldap::{Ldap, LdapSettings};
 use serde::Deserialize;
 
 use super::{
     layers::layered,
-    provider::{as_text, secret, time_limit, value, value_or},
+    provider::{as_text, secret, switch, time_limit, value, value_or},
 };
 
 /// The only setting without a flag, because flags show in lists of processes.
@@ -153,6 +153,23 @@ pub struct LdapArgs {
         value_name = "NAME"
     )]
     group_name_attribute: Option<String>,
+    /// The group below ldap-groups-base in which users must be to sign in [default: none]
+    #[arg(
+        id = "ldap-required-group",
+        long = "ldap-required-group",
+        env = "PORTICO_LDAP_REQUIRED_GROUP",
+        value_name = "NAME"
+    )]
+    required_group: Option<String>,
+    /// Whether a person without a user here becomes a new one [default: on]
+    #[arg(
+        id = "ldap-sign-up",
+        long = "ldap-sign-up",
+        env = "PORTICO_LDAP_SIGN_UP",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    sign_up: Option<String>,
     /// How long a sign-in may take in total, 1 to 60 [default: 5]
     #[arg(
         id = "ldap-time-limit",
@@ -189,6 +206,8 @@ layered!(LdapArgs {
     groups_base,
     group_filter,
     group_name_attribute,
+    required_group,
+    sign_up,
     time_limit,
     label,
 });
@@ -228,17 +247,10 @@ impl LdapArgs {
                 .map(Into::into),
             group_filter: value_or(&self.group_filter, defaults.group_filter),
             group_name_attribute: value_or(&self.group_name_attribute, defaults.group_name_attribute),
+            required_group: value(&self.required_group).map(Into::into),
+            sign_up: switch("ldap-sign-up", &self.sign_up)?.unwrap_or(defaults.sign_up),
             time_limit: time_limit("ldap-time-limit", &self.time_limit, defaults.time_limit)?,
             label: value_or(&self.label, defaults.label),
         })
     }
-}
-
-fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {
-    Ok(match value(text) {
-        None => None,
-        Some("on") => Some(true),
-        Some("off") => Some(false),
-        Some(_) => bail!("{name} must be on or off"),
-    })
 }

@@ -8,14 +8,14 @@ use portico_http::PublicUrl;
 use portico_service::external::Linking;
 use portico_sign_in::{
     Secret,
-    oidc::{ClientAuth, Oidc, OidcSettings},
+    oidc::{ClientAuth, Oidc, OidcSettings, RequiredClaim},
 };
 use portico_storage::SharedRecords;
 use serde::Deserialize;
 
 use super::{
     layers::layered,
-    provider::{as_text, read_file, secret, time_limit, value, value_or},
+    provider::{as_text, read_file, secret, switch, time_limit, value, value_or},
 };
 
 /// The only setting without a flag, because flags show in lists of processes.
@@ -95,6 +95,24 @@ pub struct OidcArgs {
         value_name = "NAME"
     )]
     groups_claim: Option<String>,
+    /// What the claims of a user must have, as NAME=VALUE: the claim is VALUE, or a list with it
+    /// [default: none, everyone whom the issuer knows may sign in]
+    #[arg(
+        id = "oidc-required-claim",
+        long = "oidc-required-claim",
+        env = "PORTICO_OIDC_REQUIRED_CLAIM",
+        value_name = "NAME=VALUE"
+    )]
+    required_claim: Option<String>,
+    /// Whether a person without a user here becomes a new one [default: on]
+    #[arg(
+        id = "oidc-sign-up",
+        long = "oidc-sign-up",
+        env = "PORTICO_OIDC_SIGN_UP",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    sign_up: Option<String>,
     /// Whether a sign-in becomes the existing user with a password and the same email: off,
     /// verified (the email is verified on both sides) or unverified (only the issuer has to
     /// verify it) [default: off]
@@ -141,6 +159,8 @@ layered!(OidcArgs {
     scopes,
     name_claim,
     groups_claim,
+    required_claim,
+    sign_up,
     linking,
     ca_file,
     time_limit,
@@ -184,6 +204,14 @@ impl OidcArgs {
             scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
             name_claim: value_or(&self.name_claim, defaults.name_claim),
             groups_claim: self.groups_claim.clone().filter(is_set),
+            required_claim: match value(&self.required_claim) {
+                None => None,
+                Some(text) => match RequiredClaim::parse(text) {
+                    Some(claim) => Some(claim),
+                    None => bail!("oidc-required-claim {text:?} must be like groups=portico-users"),
+                },
+            },
+            sign_up: switch("oidc-sign-up", &self.sign_up)?.unwrap_or(defaults.sign_up),
             label: value_or(&self.label, defaults.label),
             time_limit: time_limit("oidc-time-limit", &self.time_limit, defaults.time_limit)?,
             linking: match value(&self.linking) {

@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde::{Deserialize, Deserializer};
 
 use super::secret;
@@ -60,4 +60,14 @@ pub fn secret(variable: &str, setting: &str, file: Option<&Path>) -> anyhow::Res
 /// The content of the file that a setting names.
 pub fn read_file(setting: &str, file: &Path) -> anyhow::Result<String> {
     fs::read_to_string(file).with_context(|| format!("{setting}: cannot read {}", file.display()))
+}
+
+/// A setting that is on or off.
+pub fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {
+    Ok(match value(text) {
+        None => None,
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        Some(_) => bail!("{name} must be on or off"),
+    })
 }

@@ -48,6 +48,14 @@ fn read_file(file: &Path) -> anyhow::Result<String> {
     let secret = text.trim_end_matches(['\r', '\n']);
     ensure!(!secret.is_empty(), "it is empty");
     ensure!(
+        !secret.starts_with('\u{feff}'),
+        "it begins with a byte order mark: save it as UTF-8 without one"
+    );
+    ensure!(
+        secret.trim() == secret,
+        "it has spaces or empty lines around the secret: remove them"
+    );
+    ensure!(
         !secret.contains(char::is_control),
         "it has more than one line, or control characters"
     );
@@ -82,6 +90,11 @@ mod tests {
             (b"\n", "it is empty"),
             (b"one\nsecret", "more than one line"),
             (b"secret\0", "more than one line"),
+            (b"\xef\xbb\xbfsecret", "byte order mark"),
+            (b" secret\n", "has spaces"),
+            (b"secret \r\n", "has spaces"),
+            (b"\tsecret", "has spaces"),
+            (b"\nsecret", "has spaces"),
             (b"secret\xff", "not text in UTF-8"),
             (&[b'x'; LARGEST as usize + 1], "more than 65536 bytes"),
         ] {

@@ -345,9 +345,17 @@ fn providers(settings: &Settings, address: SocketAddr, records: Arc<dyn SharedRe
         error!("sign-in by LDAP is off: {problem:#}");
         None
     });
+    let (ldap, oidc) = (ldap.map(Arc::new), oidc.map(Arc::new));
+    // In the background: an issuer that starts later, or not at all, delays nothing.
+    if let Some(ldap) = ldap.clone() {
+        tokio::spawn(async move { ldap.log_check().await });
+    }
+    if let Some(oidc) = oidc.clone() {
+        tokio::spawn(async move { oidc.log_check().await });
+    }
     Providers {
-        ldap: ldap.map(|ldap| Arc::new(ldap) as _),
-        oidc: oidc.map(|oidc| Arc::new(oidc) as _),
+        ldap: ldap.map(|ldap| ldap as _),
+        oidc: oidc.map(|oidc| oidc as _),
     }
 }
 

@@ -106,6 +106,33 @@ const LONGEST_PRUNE: Duration = Duration::from_secs(10 * 60);
 /// Keys of an input that name the record that a call is about; the first key present counts.
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
 
+/// Writes the line by which programs like fail2ban recognise a failed sign-in. It has nothing that was typed. Attempts that
+/// the throttle refuses have none, so that it bounds the lines as well.
+fn log_failed_sign_in(
+    provider: Provider,
+    user_id: Option<&str>,
+    address: Option<IpAddr>,
+    request_id: &str,
+    error: &Error,
+) {
+    if !matches!(error.code, Code::Unauthorized | Code::Timeout) {
+        return;
+    }
+    let address = address.map_or_else(
+        || "unknown".to_owned(),
+        |address| address.to_canonical().to_string(),
+    );
+    warn!(
+        event = "sign-in-failed",
+        address,
+        provider = provider.name(),
+        user = user_id.unwrap_or("unknown"),
+        reason = error.code.name(),
+        request = request_id,
+        "a sign-in failed"
+    );
+}
+
 /// Records refusals, and keeps the log within its bounds.
 pub struct Audit {
     storage: Arc<dyn DashboardStorage>,
@@ -211,6 +238,7 @@ impl Audit {
         request_id: &str,
         error: &Error,
     ) {
+        log_failed_sign_in(provider, user_id.as_deref(), address, request_id, error);
         let entry = AuditEntry {
             address,
             provider: Some(provider),

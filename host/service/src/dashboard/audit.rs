@@ -18,7 +18,7 @@ use crate::{
 
 const COUNT: Shape = Bounded(&Position, Bound::From(0));
 
-const ENTRY: [Field; 13] = [
+const ENTRY: [Field; 14] = [
     required("number", COUNT).about("The row's number; later rows have larger numbers."),
     required("time", Date).about("When it was done or refused."),
     required("actorId", NULLABLE_TEXT).about(
@@ -38,6 +38,9 @@ const ENTRY: [Field; 13] = [
     required("target", NULLABLE_TEXT).about(
         "The id of the first record that was created, or else of the record that the input named. For \
          `state.apply`: how much changed.",
+    ),
+    required("groups", NULLABLE_TEXT).about(
+        "The ids of the groups that a sign-in by a provider added (`+`) and removed (`-`); null if none.",
     ),
     required("created", COUNT).about("How many records were created."),
     required("outcome", Text).about(

@@ -79,6 +79,8 @@ pub enum NotResumed {
 pub struct Resumed {
     /// The code that the issuer exchanges for a token, or why there is none.
     pub code: Result<String, String>,
+    /// Whether the callback names the issuer. (A callback that names another one has no code.)
+    pub names_issuer: bool,
     /// The nonce that the ID token must have.
     pub nonce: String,
     pub verifier: String,

@@ -21,7 +21,7 @@ pub use self::{
     directory::{Directory, Login},
     issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, Started},
     sign_in::{SignIn, sign_in},
-    vouched::{External, Linking, Vouched, unusable_account},
+    vouched::{Admission, External, Groups, Linking, Vouched, unusable_account},
 };
 
 /// The providers that are on, in addition to `credentials`, which always is.

@@ -1,19 +1,29 @@
 //! Signs in a user for whom an external provider vouches.
 
-use portico_model::error::{Code, Error, issue_text};
+use std::mem;
+
+use portico_model::{
+    Provider,
+    error::{Code, Error, issue_text},
+};
 use portico_sandbox::{CallPermit, SignedIn};
-use portico_storage::{Access, CallContext, nested::Enclosing};
+use portico_storage::{
+    Access, AccountKey, CallContext, ProviderName, ProviderSubject, Slice, UserFilter, nested::Enclosing,
+};
 use tracing::warn;
 
 use super::{
     groups,
-    vouched::{External, unusable_account},
+    vouched::{Admission, External, Groups, Vouched, unusable_account},
 };
 use crate::{
     identity::Identity,
     resources::Resources,
     sessions::{self, IssuedSession, SessionTimes},
 };
+
+/// More characters of a name than any user's has.
+const LONGEST_NAME: usize = 1024;
 
 /// The request of a user who signs in.
 pub struct SignIn<'a> {
@@ -40,27 +50,49 @@ impl SignIn<'_> {
             resources
                 .audit
                 .sign_in(external.identity.provider, self.sender.address, self.request_id);
-        let context = Identity::anonymous().context(self.request_id).audited(audited);
-        let name_keys = match external.groups.take() {
-            Some(names) => {
-                let names = groups::possible(names);
-                Some(resources.sandbox.name_keys(context.clone(), &names).await?)
-            }
-            None => None,
-        };
+        let context = Identity::anonymous()
+            .context(self.request_id)
+            .audited(audited.clone());
+        self.admit(&external).await?;
+        let stated = mem::replace(&mut external.groups, Groups::Own);
+        let name_keys = groups::stated_keys(&resources.sandbox, &context, stated).await?;
 
+        let mut name_key = String::new();
+        if !external.may_sign_up {
+            // A name that is longer than any user's is nobody's.
+            let name: String = external.identity.name.trim().chars().take(LONGEST_NAME).collect();
+            name_key = resources.sandbox.name_key(context.clone(), &name).await?;
+        }
         // The permit comes before the transaction, because calls that hold one may wait for that transaction to end.
         let mut permit = resources.sandbox.acquire_permit().await?;
         permit.stop_waiting();
         let now = resources.clock.now();
         let transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
         let enclosing = Enclosing::new(transaction);
+        if external.is_partial {
+            keep_what_is_unknown(&mut external.identity, &enclosing).await?;
+        }
+        let known = match external.may_sign_up {
+            true => None,
+            false => Some(
+                self.known_users(&external.identity, &enclosing, &name_key)
+                    .await?,
+            ),
+        };
         let user = self
             .put_user(permit, context.clone(), &enclosing, &external)
             .await?;
+        if known.is_some_and(|known| !known.contains(&user.id)) {
+            // Nothing is committed.
+            return Err(self.deny(&external.identity, "no user is theirs, and sign-up is off"));
+        }
         let mut transaction = enclosing.transaction().await;
+        let mut changes = groups::Changes::default();
         if let Some(name_keys) = name_keys {
-            groups::replace(&mut *transaction, &user.id, &name_keys).await?;
+            changes = groups::replace(&mut *transaction, &user.id, &name_keys).await?;
+        }
+        if let Some(audited) = audited {
+            audited.changed_groups(&changes.added, &changes.removed);
         }
         let secrets = &resources.secrets;
         let issued =
@@ -68,7 +100,80 @@ impl SignIn<'_> {
         drop(transaction);
         context.signed_in(&issued.session);
         enclosing.commit().await?;
+        changes.log(&user.id, self.request_id);
         Ok((user, issued))
+    }
+
+    /// Refuses an account that lacks what the settings require. If the provider says that it lacks it, the user's sessions
+    /// end; keys stay.
+    async fn admit(&self, external: &External) -> Result<(), Error> {
+        let identity = &external.identity;
+        match &external.admission {
+            Admission::Granted => Ok(()),
+            Admission::Unknown(why) => Err(self.deny(identity, why)),
+            Admission::Denied(why) => {
+                self.end_sessions(identity).await?;
+                Err(self.deny(identity, why))
+            }
+        }
+    }
+
+    async fn end_sessions(&self, identity: &Vouched) -> Result<(), Error> {
+        let context = Identity::anonymous().context(self.request_id);
+        let storage = &self.resources.storage;
+        let mut transaction = storage.begin_dashboard(Access::Write, &context).await?;
+        let key = AccountKey::Subject(subject_of(identity));
+        if let Some(account) = transaction.get_account(&key).await? {
+            transaction.delete_other_sessions(&account.id, None).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// The ids of the users whom this person may be: the one with the subject, the one with the name, and those with the
+    /// email. A new user has none of these ids.
+    async fn known_users(
+        &self,
+        identity: &Vouched,
+        enclosing: &Enclosing,
+        name_key: &str,
+    ) -> Result<Vec<String>, Error> {
+        let mut transaction = enclosing.transaction().await;
+        let name = AccountKey::Name(ProviderName {
+            provider: identity.provider,
+            name_key: name_key.to_owned(),
+        });
+        let mut known = Vec::new();
+        for key in [AccountKey::Subject(subject_of(identity)), name] {
+            known.extend(transaction.get_account(&key).await?.map(|account| account.id));
+        }
+        if identity.email.is_some() {
+            let filter = UserFilter {
+                provider: Some(Provider::Credentials),
+                email: identity.email.clone(),
+                ..UserFilter::default()
+            };
+            // Of two with the same email, neither is linked.
+            let two = Slice {
+                offset: 0,
+                limit: Some(2),
+            };
+            let users = transaction.list_users(&filter, two, false).await?;
+            known.extend(users.into_iter().map(|user| user.id));
+        }
+        Ok(known)
+    }
+
+    fn deny(&self, identity: &Vouched, why: &str) -> Error {
+        let (name, subject) = (beginning(&identity.name), beginning(&identity.subject));
+        warn!(
+            request = self.request_id,
+            provider = identity.provider.name(),
+            name,
+            subject,
+            "a provider's user may not sign in: {why}"
+        );
+        unusable_account()
     }
 
     async fn put_user(
@@ -85,12 +190,15 @@ impl SignIn<'_> {
         let sign_in = plugin.portico_dashboard_sign_in();
         let answer = sign_in.call_external(store, &context, &external.identity, external.linking);
         let answer = answer.await;
-        instance.read_result(answer).map_err(|error| self.refused(error))
+        let identity = &external.identity;
+        instance
+            .read_result(answer)
+            .map_err(|error| self.refused(error, identity))
     }
 
     /// Logs why the component refuses the provider's account, and returns an error without the reason: it is not the
     /// user's fault, and must not tell them whether another user has their name.
-    fn refused(&self, error: Error) -> Error {
+    fn refused(&self, error: Error, identity: &Vouched) -> Error {
         if !matches!(error.code, Code::BadRequest | Code::Conflict) {
             return error;
         }
@@ -100,10 +208,46 @@ impl SignIn<'_> {
         } else {
             issues.join("; ")
         };
+        // The provider vouches for both; nobody has typed them here.
+        let (name, subject) = (beginning(&identity.name), beginning(&identity.subject));
         warn!(
             request = self.request_id,
+            provider = identity.provider.name(),
+            name,
+            subject,
             "a provider's user cannot sign in: {rules}"
         );
         unusable_account()
     }
+}
+
+fn subject_of(identity: &Vouched) -> ProviderSubject {
+    ProviderSubject {
+        provider: identity.provider,
+        subject: identity.subject.clone(),
+    }
+}
+
+/// The beginning of a provider's text, escaped for the log.
+fn beginning(text: &str) -> String {
+    let beginning: String = text.chars().take(200).collect();
+    beginning.escape_debug().to_string()
+}
+
+/// Gives a known person the email and the picture that they have here, where the provider could not be asked for them.
+async fn keep_what_is_unknown(identity: &mut Vouched, enclosing: &Enclosing) -> Result<(), Error> {
+    let subject = subject_of(identity);
+    let mut transaction = enclosing.transaction().await;
+    let Some(account) = transaction.get_account(&AccountKey::Subject(subject)).await? else {
+        return Ok(());
+    };
+    let Some(user) = transaction.get_user(&account.id).await? else {
+        return Ok(());
+    };
+    if identity.email.is_none() {
+        identity.email = user.email;
+        identity.email_verified = user.email_verified.is_some();
+    }
+    identity.image = identity.image.take().or(user.image);
+    Ok(())
 }

@@ -15,9 +15,38 @@ pub fn unusable_account() -> Error {
 pub struct External {
     /// Who it is.
     pub identity: Vouched,
-    /// The names of their groups, as the provider writes them. The groups that exist, compared by name-key, replace all
-    /// memberships; `None` if the provider does not manage groups.
-    pub groups: Option<Vec<String>>,
+    /// Their groups.
+    pub groups: Groups,
     /// Whether they may be linked to an existing user of `credentials`.
     pub linking: Linking,
+    /// Whether the provider could not be asked for everything: then an email or a picture that it does not state stays
+    /// as it is.
+    pub is_partial: bool,
+    /// Whether the provider's account is one that may sign in.
+    pub admission: Admission,
+    /// Whether a person who has no user yet becomes a new one.
+    pub may_sign_up: bool,
+}
+
+/// Whether an account of a provider has what the settings require of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Admission {
+    /// It has, or nothing is required.
+    #[default]
+    Granted,
+    /// It lacks it, and why. The user's sessions end.
+    Denied(String),
+    /// The provider does not say so, and why. The sign-in is refused, and nothing else changes.
+    Unknown(String),
+}
+
+/// What a provider says of a user's groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Groups {
+    /// Nothing: they are managed in Portico.
+    Own,
+    /// Their names, as the provider writes them. The groups that exist, compared by name-key, replace all memberships.
+    Stated(Vec<String>),
+    /// It manages them, but did not state them in a form that is understood, and why. Memberships stay.
+    Unknown(String),
 }

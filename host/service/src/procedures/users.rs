@@ -20,6 +20,8 @@ use crate::shape::{
 };
 
 // The component checks these bounds. They are stated here for the description.
+/// The name of a user of any provider. The component checks the bounds of each.
+pub(crate) const ANY_NAME: Shape = Bounded(&Text, Bound::length(bounds::EXTERNAL_NAME));
 pub(crate) const USERNAME: Shape = Bounded(&Text, Bound::length(bounds::USERNAME));
 pub(crate) const PASSWORD: Shape = Bounded(&Text, Bound::length(bounds::PASSWORD));
 pub(crate) const EMAIL: Shape = Bounded(&Text, Bound::length(0..=*bounds::EMAIL.end()));

@@ -1,17 +1,26 @@
 //! The operations of a sign-in on the directory: find the entry, check the password, list the groups.
 
 use anyhow::{Context as _, bail, ensure};
-use ldap3::{DerefAliases, Scope, SearchEntry, SearchOptions};
+use ldap3::{
+    DerefAliases, LdapResult, Scope, SearchEntry, SearchOptions,
+    controls::{PagedResults, RawControl},
+};
 
 use super::{
     entry::Entry,
+    fault::failure,
     settings::{Config, Groups},
-    verdict::{SUCCESS, Verdict, ask_for_policy, describe, verdict},
-    wire::Connection,
+    verdict::{SUCCESS, Verdict, ask_for_policy, verdict},
+    wire::{self, Connection},
 };
 
-/// The most groups of a user.
-const MAX_GROUPS: usize = 1000;
+/// The most bytes of the names of a user's groups.
+const MAX_NAMES: usize = 1 << 20;
+
+/// The groups of a page. Active Directory returns at most 1,000 entries at once.
+const PAGE: i32 = 500;
+/// The paged results control (RFC 2696).
+const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
 
 /// The result code of a search that found more entries than requested (RFC 4511, 4.1.9).
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
@@ -38,11 +47,37 @@ impl<'a> Directory<'a> {
         } = self.config;
         let bound = self.connection.ldap.simple_bind(bind_dn, bind_password).await;
         let bound = bound.context("binding as ldap-bind-dn")?;
-        ensure!(
-            bound.rc == SUCCESS,
-            "the directory rejects ldap-bind-dn and its password: {}",
-            describe(&bound)
-        );
+        match bound.rc {
+            SUCCESS => Ok(()),
+            _ => Err(failure(&bound, &format!("ldap-bind-dn {bind_dn:?}"))),
+        }
+    }
+
+    /// Tries what sign-ins need: the bases, and the filters with a name that no entry has.
+    pub async fn check(config: &'a Config) -> anyhow::Result<()> {
+        const NO_ONE: &str = "portico-checks-the-filter";
+        let mut directory = Self::open(config).await?;
+        directory.find_base("ldap-users-base", &config.users_base).await?;
+        directory.find(NO_ONE).await?;
+        if let Some(groups) = &config.groups {
+            directory.find_base("ldap-groups-base", &groups.base).await?;
+            directory.groups(groups, &config.users_base, NO_ONE).await?;
+        }
+        Ok(())
+    }
+
+    async fn find_base(&mut self, setting: &str, base: &str) -> anyhow::Result<()> {
+        let what = format!("{setting} {base:?}");
+        let none = "1.1".to_owned();
+        let search = Search {
+            base,
+            scope: Scope::Base,
+            filter: "(objectClass=*)",
+            attributes: &[&none],
+            what: &what,
+        };
+        let found = self.search(&search, 1).await?;
+        ensure!(!found.is_empty(), "{what} cannot be seen by ldap-bind-dn");
         Ok(())
     }
 
@@ -57,21 +92,19 @@ impl<'a> Directory<'a> {
             &config.mail_attribute,
         ];
         let filter = config.user_filter.fill(username, "");
-        let found = self
-            .search(
-                &config.users_base,
-                config.users_scope,
-                &filter,
-                &attributes,
-                MAX_ENTRIES,
-            )
-            .await;
-        found.context("searching below ldap-users-base")
+        let search = Search {
+            base: &config.users_base,
+            scope: config.users_scope,
+            filter: &filter,
+            attributes: &attributes,
+            what: &format!("ldap-users-base {:?}", config.users_base),
+        };
+        self.search(&search, MAX_ENTRIES).await
     }
 
     /// Checks the password of this entry. Afterwards the connection is no longer bound with the service
     /// account.
-    pub async fn check(&mut self, dn: &str, password: &str) -> anyhow::Result<Verdict> {
+    pub async fn check_password(&mut self, dn: &str, password: &str) -> anyhow::Result<Verdict> {
         // With either of them empty it would be an anonymous bind, which succeeds.
         if dn.is_empty() || password.is_empty() {
             return Ok(Verdict::Refused("the name or the password is empty".into()));
@@ -86,43 +119,130 @@ impl<'a> Directory<'a> {
         self.bind_as_service().await?;
         let filter = groups.filter.fill(name, dn);
         let attributes = [&groups.name_attribute];
-        let found = self
-            .search(&groups.base, Scope::Subtree, &filter, &attributes, MAX_GROUPS + 1)
-            .await
-            .context("searching below ldap-groups-base")?;
-        ensure!(
-            found.len() <= MAX_GROUPS,
-            "ldap-group-filter matches more than {MAX_GROUPS} groups"
-        );
-        let names = found.iter().flat_map(|group| group.texts(&groups.name_attribute));
-        Ok(names.collect())
+        let search = Search {
+            base: &groups.base,
+            scope: Scope::Subtree,
+            filter: &filter,
+            attributes: &attributes,
+            what: &format!("ldap-groups-base {:?}", groups.base),
+        };
+        let (mut names, mut bytes, mut cookie) = (Vec::new(), 0, Vec::new());
+        loop {
+            let page = RawControl::from(PagedResults { size: PAGE, cookie });
+            let (entries, result) = self.request(&search, SearchOptions::new(), vec![page]).await?;
+            if result.rc != SUCCESS {
+                return Err(failure(&result, search.what));
+            }
+            for name in entries
+                .iter()
+                .flat_map(|group| group.texts(&groups.name_attribute))
+            {
+                bytes += name.len();
+                ensure!(
+                    bytes <= MAX_NAMES,
+                    "ldap-group-filter matches groups whose names are longer than 1 MiB together"
+                );
+                names.push(name);
+            }
+            cookie = next_page(&result)?;
+            if cookie.is_empty() {
+                return Ok(names);
+            }
+        }
+    }
+
+    /// Searches for at most this many entries.
+    async fn search(&mut self, search: &Search<'_>, most: usize) -> anyhow::Result<Vec<Entry>> {
+        let options = SearchOptions::new().sizelimit(i32::try_from(most)?);
+        let (entries, result) = self.request(search, options, Vec::new()).await?;
+        match result.rc {
+            SUCCESS => Ok(entries),
+            SIZE_LIMIT_EXCEEDED if entries.len() >= most => Ok(entries),
+            _ => Err(failure(&result, search.what)),
+        }
     }
 
     /// Searches this directory. Referrals to others are not followed.
-    async fn search(
+    async fn request(
         &mut self,
-        base: &str,
-        scope: Scope,
-        filter: &str,
-        attributes: &[&String],
-        most: usize,
-    ) -> anyhow::Result<Vec<Entry>> {
-        let options = SearchOptions::new()
+        search: &Search<'_>,
+        options: SearchOptions,
+        controls: Vec<RawControl>,
+    ) -> anyhow::Result<(Vec<Entry>, LdapResult)> {
+        let options = options
             .deref(DerefAliases::Never)
-            .sizelimit(i32::try_from(most)?)
             .timelimit(i32::try_from(self.config.time_limit.as_secs())?);
         let ldap = self.connection.ldap.with_search_options(options);
-        let found = ldap.search(base, scope, filter, attributes).await?;
-        let entries: Vec<Entry> = found
+        let ldap = ldap.with_controls(controls);
+        let found = ldap.search(
+            search.base,
+            search.scope,
+            search.filter,
+            search.attributes.to_vec(),
+        );
+        let found = found
+            .await
+            .with_context(|| format!("searching below {}", search.what))?;
+        let entries = found
             .0
             .into_iter()
             .filter(|item| !item.is_ref() && !item.is_intermediate())
-            .map(|item| SearchEntry::construct(item).into())
-            .collect();
-        match found.1.rc {
-            SUCCESS => Ok(entries),
-            SIZE_LIMIT_EXCEEDED if entries.len() >= most => Ok(entries),
-            _ => bail!("{}", describe(&found.1)),
+            .map(|item| SearchEntry::construct(item).into());
+        Ok((entries.collect(), found.1))
+    }
+}
+
+/// A search, and the setting that it is about.
+struct Search<'s> {
+    base: &'s str,
+    scope: Scope,
+    filter: &'s str,
+    attributes: &'s [&'s String],
+    what: &'s str,
+}
+
+/// The cookie with which the next page is requested, empty after the last one. (The parser of the library panics if the
+/// control is malformed.)
+fn next_page(result: &LdapResult) -> anyhow::Result<Vec<u8>> {
+    let mut controls = result.ctrls.iter().map(|control| &control.1);
+    let value = controls.find(|control| control.ctype == PAGED_RESULTS);
+    let Some(value) = value.and_then(|control| control.val.as_deref()) else {
+        return Ok(Vec::new());
+    };
+    // SEQUENCE { size INTEGER, cookie OCTET STRING }
+    match wire::parts(value).context("the control of paged results")?[..] {
+        [(0x30, _), (0x02, _), (0x04, cookie)] => Ok(cookie.to_vec()),
+        _ => bail!("the control of paged results has another form"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ldap3::controls::Control;
+
+    use super::*;
+
+    #[test]
+    fn the_cookie_of_a_page_is_read_and_a_malformed_control_is_an_error() {
+        let next = |value: Option<&[u8]>| {
+            let raw = RawControl {
+                ctype: PAGED_RESULTS.into(),
+                crit: false,
+                val: value.map(<[u8]>::to_vec),
+            };
+            next_page(&LdapResult {
+                rc: SUCCESS,
+                matched: String::new(),
+                text: String::new(),
+                refs: Vec::new(),
+                ctrls: vec![Control(None, raw)],
+            })
+        };
+        assert_eq!(next(None).unwrap(), b"");
+        assert_eq!(next(Some(b"\x30\x05\x02\x01\x00\x04\x00")).unwrap(), b"");
+        assert_eq!(next(Some(b"\x30\x07\x02\x01\x00\x04\x02ab")).unwrap(), b"ab");
+        for malformed in [&b"x"[..], b"", b"\x30\x00", b"\x30\x07\x02\x01\x00\x04\x02a"] {
+            assert!(next(Some(malformed)).is_err(), "{malformed:?}");
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod directory;
 mod entry;
+mod fault;
 mod filter;
 mod settings;
 mod verdict;
@@ -27,16 +28,19 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    external::{self, External, Linking, Login, Vouched},
+    external::{self, Admission, External, Groups, Linking, Login, Vouched},
     fair_semaphore::FairSemaphore,
     identity::Identity,
     throttle::{LoginAttempt, Source, ThrottledAccount},
 };
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tracing::{info, warn};
 
 pub use self::settings::LdapSettings;
-use self::{directory::Directory, entry::Entry, settings::Config, verdict::Verdict, wire::Security};
+use self::{
+    directory::Directory, entry::Entry, fault::is_set_up_wrong, settings::Config, verdict::Verdict,
+    wire::Security,
+};
 
 /// The most concurrent connections to the directory.
 const CONNECTIONS: usize = 16;
@@ -68,12 +72,19 @@ impl Ldap {
         })
     }
 
-    /// Binds with the service account, as every sign-in does.
+    /// Tries what sign-ins need, as the service account: bind, bases and filters.
     pub async fn check(&self) -> anyhow::Result<()> {
         let limit = self.config.time_limit;
-        match timeout_at(Instant::now() + limit, Directory::open(&self.config)).await {
-            Ok(opened) => opened.map(drop),
-            Err(_) => Err(anyhow!("no answer within {} seconds", limit.as_secs())),
+        let _permit = self.connections.acquire(None).await;
+        let checked = timeout(limit, Directory::check(&self.config)).await;
+        checked.unwrap_or_else(|_| Err(anyhow!("no answer within {} seconds", limit.as_secs())))
+    }
+
+    /// The same, and logs the result.
+    pub async fn log_check(&self) {
+        match self.check().await {
+            Ok(()) => info!("LDAP: the directory answers; bind, bases and filters are right"),
+            Err(error) => warn!("LDAP: no one can sign in by the directory: {error:#}"),
         }
     }
 
@@ -117,7 +128,7 @@ impl Ldap {
 
         let attempt = self.count_for_entry(login, &identity.name).await?;
         login.is_open.store(true, Ordering::Relaxed);
-        let checked = match directory.check(&entry.dn, login.password).await {
+        let checked = match directory.check_password(&entry.dn, login.password).await {
             Ok(Verdict::Accepted) => Ok(()),
             Ok(Verdict::Refused(why)) => Err(refused(format!("{:?}: {why}", entry.dn))),
             Err(error) => Err(unreachable(error)),
@@ -131,16 +142,32 @@ impl Ldap {
         let groups = match &self.config.groups {
             Some(groups) => {
                 let names = directory.groups(groups, &entry.dn, &identity.name).await;
-                Some(names.map_err(unreachable)?)
+                Groups::Stated(names.map_err(unreachable)?)
             }
-            None => None,
+            None => Groups::Own,
         };
+        let admission = self.admission(&groups);
         Ok(External {
             identity,
             groups,
             // A directory does not vouch for emails, so no user can be linked by email.
             linking: Linking::Off,
+            is_partial: false,
+            admission,
+            may_sign_up: self.config.sign_up,
         })
+    }
+
+    /// Whether these groups contain the required one, by its name in any case, as directories compare names.
+    fn admission(&self, groups: &Groups) -> Admission {
+        let Some(required) = &self.config.required_group else {
+            return Admission::Granted;
+        };
+        let is_it = |name: &String| name.to_lowercase() == required.to_lowercase();
+        match groups {
+            Groups::Stated(names) if names.iter().any(is_it) => Admission::Granted,
+            _ => Admission::Denied(format!("the entry is not in the group {required:?}")),
+        }
     }
 
     /// The identity in an entry. Its email does not count as verified.
@@ -221,11 +248,13 @@ fn refused(reason: impl Into<String>) -> Error {
 }
 
 fn unreachable(cause: anyhow::Error) -> Error {
+    let message = if is_set_up_wrong(&cause) {
+        "The directory is set up wrong; ask your administrator (the log has the reason)"
+    } else {
+        "The directory cannot be reached; try again later"
+    };
     Error {
         cause: Some(cause.context("LDAP")),
-        ..Error::new(
-            Code::ServiceUnavailable,
-            "The directory cannot be reached; try again later",
-        )
+        ..Error::new(Code::ServiceUnavailable, message)
     }
 }

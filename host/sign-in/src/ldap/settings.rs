@@ -51,6 +51,10 @@ pub struct LdapSettings {
     pub group_filter: String,
     /// The attribute with a group's name.
     pub group_name_attribute: String,
+    /// The name of the group in which users must be to sign in; with `None`, every entry that the filter finds may.
+    pub required_group: Option<String>,
+    /// Whether a person without a user here becomes a new one.
+    pub sign_up: bool,
     /// How long a sign-in may take in total.
     pub time_limit: Duration,
     /// The name of the directory that users see.
@@ -75,6 +79,8 @@ impl Default for LdapSettings {
             groups_base: None,
             group_filter: "(|(member={dn})(uniqueMember={dn}))".into(),
             group_name_attribute: "cn".into(),
+            required_group: None,
+            sign_up: true,
             time_limit: Duration::from_secs(5),
             label: "LDAP".into(),
         }
@@ -94,6 +100,8 @@ pub(super) struct Config {
     pub name_attribute: String,
     pub mail_attribute: String,
     pub groups: Option<Groups>,
+    pub required_group: Option<String>,
+    pub sign_up: bool,
     pub time_limit: Duration,
     pub label: String,
 }
@@ -111,6 +119,10 @@ impl Config {
         let (bind_dn, bind_password) =
             service_account(settings.bind_dn.clone(), settings.bind_password.clone())?;
         check_time_limit("ldap-time-limit", settings.time_limit)?;
+        ensure!(
+            settings.required_group.is_none() || settings.groups_base.is_some(),
+            "ldap-required-group needs ldap-groups-base, below which the group is looked for"
+        );
         Ok(Self {
             server: server(&settings)?,
             bind_dn,
@@ -129,6 +141,8 @@ impl Config {
                 }),
                 None => None,
             },
+            required_group: settings.required_group,
+            sign_up: settings.sign_up,
             time_limit: settings.time_limit,
             label: settings.label,
         })

@@ -19,8 +19,8 @@ use tracing::warn;
 
 /// The longest message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 64 << 10;
-/// All messages of a connection together, in bytes.
-const MAX_TOTAL_BYTES: usize = 1 << 20;
+/// All messages of a connection together, in bytes. The names of groups are a small part of their entries.
+const MAX_TOTAL_BYTES: usize = 8 << 20;
 /// The deepest nesting in a message; an entry has eight levels.
 const MAX_DEPTH: usize = 16;
 
@@ -150,7 +150,7 @@ async fn read_message(
     }
     *room = room
         .checked_sub(end)
-        .ok_or_else(|| wrong("its answers are longer than 1 MiB"))?;
+        .ok_or_else(|| wrong("its answers are longer than 8 MiB"))?;
     message.resize(end, 0);
     stream.read_exact(&mut message[start..]).await?;
     Ok(Some(message))
@@ -289,7 +289,7 @@ mod tests {
     #[tokio::test]
     async fn all_messages_together_are_limited() {
         let answer = sequence(&[0; 60 << 10]);
-        let bytes = answer.repeat(20);
+        let bytes = answer.repeat(140);
         let (mut bytes, mut room) = (bytes.as_slice(), MAX_TOTAL_BYTES);
         let mut read = 0;
         let error = loop {
@@ -300,7 +300,7 @@ mod tests {
         };
         assert_eq!(
             (read, error.to_string().as_str()),
-            (17, "its answers are longer than 1 MiB")
+            (136, "its answers are longer than 8 MiB")
         );
     }
 }

@@ -9,12 +9,14 @@ use openidconnect::{
         CoreGenderClaim, CoreIdToken, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm,
         CoreTokenType,
     },
+    http::StatusCode,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
     fetch::{Failed, Fetch},
+    quoted,
     token::{ED25519, EDDSA},
 };
 
@@ -86,6 +88,38 @@ impl<'c> AsyncHttpClient<'c> for KeyFetch<'_> {
     fn call(&'c self, request: HttpRequest) -> Self::Future {
         Box::pin(async move { Ok(adapted(self.0.call(request).await?)) })
     }
+}
+
+/// A client of the token endpoint. An issuer that fails or is too busy says nothing of the code, whatever its answer
+/// looks like.
+pub(super) struct TokenFetch<'f>(pub &'f Fetch);
+
+impl<'c> AsyncHttpClient<'c> for TokenFetch<'_> {
+    type Error = Failed;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Failed>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(async move {
+            let answer = self.0.call(request).await?;
+            let status = answer.status();
+            if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+                return Err(Failed::new(format!(
+                    "its token endpoint: {status}{}",
+                    reason(answer.body())
+                )));
+            }
+            Ok(answer)
+        })
+    }
+}
+
+/// The error in the body of a refusal, as far as it has one.
+fn reason(body: &[u8]) -> String {
+    let refusal: Value = serde_json::from_slice(body).unwrap_or_default();
+    let parts = ["error", "error_description"].into_iter();
+    parts
+        .filter_map(|part| refusal.get(part)?.as_str().map(quoted))
+        .fold(String::new(), |reason, part| format!("{reason}: {part}"))
 }
 
 fn adapted(answer: HttpResponse) -> HttpResponse {

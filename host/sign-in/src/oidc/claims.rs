@@ -1,11 +1,11 @@
 //! Turns the claims of an issuer into a user's identity.
 
 use portico_model::{Provider, error::Error};
-use portico_service::external::{External, Vouched, unusable_account};
+use portico_service::external::{Admission, External, Groups, Linking, Vouched, unusable_account};
 use serde_json::{Map, Value};
 use tracing::warn;
 
-use super::settings::OidcSettings;
+use super::settings::{OidcSettings, RequiredClaim};
 
 const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";
@@ -20,6 +20,8 @@ pub(super) struct IdentityClaims {
     pub subject: String,
     pub token: Map<String, Value>,
     pub userinfo: Map<String, Value>,
+    /// Why userinfo could not be fetched, if it was tried in vain.
+    pub failure: Option<String>,
 }
 
 impl IdentityClaims {
@@ -29,7 +31,27 @@ impl IdentityClaims {
             subject,
             token,
             userinfo: Map::new(),
+            failure: None,
         }
+    }
+
+    /// The claim without which the sign-in cannot go on, if userinfo failed and may have had it. Without the email a
+    /// person who is to be linked would become a second user.
+    pub fn lacks(&self, settings: &OidcSettings) -> Option<String> {
+        self.failure.as_ref()?;
+        if self.text(&settings.name_claim).is_none() {
+            return Some(settings.name_claim.clone());
+        }
+        if let Some(required) = &settings.required_claim
+            && !self.token.contains_key(&required.name)
+        {
+            return Some(required.name.clone());
+        }
+        let needed = [EMAIL, EMAIL_VERIFIED].into_iter();
+        let mut needed = needed.filter(|_| settings.linking != Linking::Off);
+        needed
+            .find(|claim| !self.token.contains_key(*claim))
+            .map(Into::into)
     }
 
     fn text(&self, claim: &str) -> Option<String> {
@@ -49,17 +71,89 @@ impl IdentityClaims {
         (Some(email), is_verified)
     }
 
-    /// The names of the groups. A missing claim means none, because issuers leave an empty one out.
-    fn groups(&self, claim: &str) -> Vec<String> {
-        let value = self.token.get(claim).or_else(|| self.userinfo.get(claim));
-        match value {
-            Some(Value::Array(names)) => {
-                let names = names.iter().filter_map(Value::as_str);
-                names.map(ToOwned::to_owned).collect()
+    /// The groups. An absent or empty claim means none, because issuers leave an empty one out. Anything else that is not
+    /// names says nothing of the groups.
+    fn groups(&self, claim: &str) -> Groups {
+        let unknown = |why: String| Groups::Unknown(format!("the claim {claim} {why}"));
+        let stated = self.token.get(claim).or_else(|| self.userinfo.get(claim));
+        let names = match stated {
+            None => Vec::new(),
+            Some(value) => match names(value) {
+                Ok(names) => names,
+                Err(why) => return unknown(why.into()),
+            },
+        };
+        if names.is_empty() {
+            // Entra leaves out the groups of people who have many.
+            if let Some(marker) = self.overage(claim) {
+                return unknown(format!(
+                    "is left out: there are too many groups for it ({marker})"
+                ));
             }
-            Some(Value::String(name)) => vec![name.clone()],
-            _ => Vec::new(),
+            if stated.is_none()
+                && let Some(failure) = &self.failure
+            {
+                return unknown(format!("is not in the ID token, and {failure}"));
+            }
         }
+        Groups::Stated(names)
+    }
+
+    /// Whether the person has the required claim.
+    fn admission(&self, required: &RequiredClaim) -> Admission {
+        let RequiredClaim { name, value } = required;
+        let is_it = |stated: &Value| stated.as_str() == Some(value);
+        let lacks = || Admission::Denied(format!("the claim {name} is not, and has not, {value:?}"));
+        match self.token.get(name).or_else(|| self.userinfo.get(name)) {
+            Some(Value::Array(entries)) if entries.iter().any(is_it) => Admission::Granted,
+            Some(stated) if is_it(stated) => Admission::Granted,
+            Some(Value::Object(_)) => Admission::Unknown(format!("the claim {name} is an object")),
+            Some(Value::Array(entries))
+                if entries.iter().any(|entry| entry.is_object() || entry.is_array()) =>
+            {
+                Admission::Unknown(format!("the claim {name} has entries that are not texts"))
+            }
+            _ if self.overage(name).is_some() => {
+                Admission::Unknown(format!("the claim {name} is left out: there are too many groups"))
+            }
+            _ => lacks(),
+        }
+    }
+
+    /// The claim that says that the groups are somewhere else.
+    fn overage(&self, claim: &str) -> Option<&'static str> {
+        let mut documents = [&self.token, &self.userinfo].into_iter();
+        documents.find_map(|claims| {
+            let sources = claims.get("_claim_names");
+            let is_elsewhere = sources.is_some_and(|sources| sources.get(claim).is_some());
+            let has_groups = claims.get("hasgroups").is_some_and(is_true);
+            match (is_elsewhere, has_groups) {
+                (true, _) => Some("_claim_names"),
+                (_, true) => Some("hasgroups"),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// The names in a claim, or why they are not known.
+fn names(value: &Value) -> Result<Vec<String>, &'static str> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::String(name) => Ok([name.clone()]
+            .into_iter()
+            .filter(|name| !name.is_empty())
+            .collect()),
+        Value::Object(members) if members.is_empty() => Ok(Vec::new()),
+        Value::Object(_) => Err("is an object, not a list of names"),
+        Value::Array(entries) => {
+            let entries = entries.iter().filter(|entry| !entry.is_null());
+            let names = entries.map(|entry| entry.as_str().map(ToOwned::to_owned));
+            names
+                .collect::<Option<_>>()
+                .ok_or("has entries that are not names")
+        }
+        Value::Bool(_) | Value::Number(_) => Err("is not a list of names"),
     }
 }
 
@@ -78,7 +172,8 @@ pub(super) fn is_incomplete(token: &Map<String, Value>, settings: &OidcSettings)
     let groups = settings.groups_claim.as_deref();
     let used = [&settings.name_claim[..], EMAIL, PICTURE]
         .into_iter()
-        .chain(groups);
+        .chain(groups)
+        .chain(settings.required_claim.as_ref().map(|claim| &*claim.name));
     used.into_iter().any(|claim| !token.contains_key(claim))
 }
 
@@ -113,8 +208,17 @@ pub(super) fn external(
             email_verified,
             image: claims.text(PICTURE),
         },
-        groups: settings.groups_claim.as_deref().map(|claim| claims.groups(claim)),
+        groups: settings
+            .groups_claim
+            .as_deref()
+            .map_or(Groups::Own, |claim| claims.groups(claim)),
         linking: settings.linking,
+        is_partial: claims.failure.is_some(),
+        admission: settings
+            .required_claim
+            .as_ref()
+            .map_or(Admission::Granted, |required| claims.admission(required)),
+        may_sign_up: settings.sign_up,
     })
 }
 
@@ -165,7 +269,7 @@ mod tests {
             (true, Some("p"))
         );
         assert_eq!(identity.subject, "https://issuer.example 7");
-        assert!(external.groups.is_none());
+        assert_eq!(external.groups, Groups::Own);
     }
 
     #[test]
@@ -205,18 +309,117 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_texts_and_a_missing_claim_means_none() {
+    fn only_an_absent_or_an_empty_claim_means_no_groups() {
+        let elsewhere = json!({"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {}}});
         for (token, names) in [
-            (json!({"groups": ["a", 1, "b", null]}), vec!["a", "b"]),
-            (json!({"groups": "a"}), vec!["a"]),
-            (json!({"groups": {"a": true}}), vec![]),
-            (json!({}), vec![]),
+            (json!({"groups": ["a", "b", null]}), Some(vec!["a", "b"])),
+            (json!({"groups": "a"}), Some(vec!["a"])),
+            (json!({}), Some(vec![])),
+            (json!({"groups": []}), Some(vec![])),
+            (json!({"groups": ""}), Some(vec![])),
+            (json!({"groups": {}}), Some(vec![])),
+            (json!({"groups": [null]}), Some(vec![])),
+            (json!({"_claim_names": {"other": "src1"}}), Some(vec![])),
+            (json!({"hasgroups": false}), Some(vec![])),
+            (json!({"groups": {"admin": {"1": "home.example"}}}), None),
+            (json!({"groups": [{"name": "a"}]}), None),
+            (json!({"groups": ["a", {"name": "b"}]}), None),
+            (json!({"groups": ["a", ["b"]]}), None),
+            (json!({"groups": ["a", 7]}), None),
+            (json!({"groups": 7}), None),
+            (json!({"groups": true}), None),
+            (json!({"hasgroups": true}), None),
+            (json!({"hasgroups": "true", "groups": []}), None),
+            (elsewhere, None),
         ] {
-            assert_eq!(claims(token, json!({})).groups("groups"), names);
+            let groups = claims(token.clone(), json!({})).groups("groups");
+            match (&groups, names) {
+                (Groups::Stated(stated), Some(names)) => assert_eq!(*stated, names, "{token}"),
+                (Groups::Unknown(why), None) => assert!(why.contains("the claim groups"), "{why}"),
+                other => panic!("{token}: {other:?}"),
+            }
         }
-        let claims = claims(json!({"preferred_username": "ada"}), json!({"groups": ["a"]}));
-        let external = external(claims, &settings(Some("groups")), "r").ok().unwrap();
-        assert_eq!(external.groups, Some(vec!["a".to_owned()]));
+        let from_userinfo = |token: Value| {
+            let claims = claims(token, json!({"groups": ["a"]}));
+            let external = external(claims, &settings(Some("groups")), "r").ok().unwrap();
+            external.groups
+        };
+        let named = json!({"preferred_username": "ada", "hasgroups": true});
+        assert_eq!(from_userinfo(named), Groups::Stated(vec!["a".into()]));
+        let own = claims(json!({"preferred_username": "ada"}), json!({}));
+        assert_eq!(
+            external(own, &settings(None), "r").ok().unwrap().groups,
+            Groups::Own
+        );
+    }
+
+    #[test]
+    fn without_userinfo_a_sign_in_goes_on_if_it_needs_nothing_from_there() {
+        let linking = OidcSettings {
+            linking: Linking::Verified,
+            ..settings(None)
+        };
+        let all = json!({"preferred_username": "ada", "email": "a@b", "email_verified": true});
+        for (token, settings, lacks) in [
+            (all.clone(), &linking, None),
+            (json!({"preferred_username": "ada"}), &settings(None), None),
+            (json!({"preferred_username": "ada"}), &linking, Some("email")),
+            (
+                json!({"preferred_username": "ada", "email": "a@b"}),
+                &linking,
+                Some("email_verified"),
+            ),
+            (
+                json!({"email": "a@b"}),
+                &settings(None),
+                Some("preferred_username"),
+            ),
+        ] {
+            let mut claims = claims(token.clone(), json!({}));
+            assert_eq!(claims.lacks(settings), None, "userinfo did not fail");
+            claims.failure = Some("userinfo: 500".into());
+            assert_eq!(claims.lacks(settings).as_deref(), lacks, "{token}");
+        }
+        let mut partial = claims(all, json!({}));
+        partial.failure = Some("userinfo: 500".into());
+        let external = external(partial, &settings(Some("groups")), "r").ok().unwrap();
+        assert!(external.is_partial && matches!(external.groups, Groups::Unknown(_)));
+    }
+
+    #[test]
+    fn only_the_required_claim_itself_admits() {
+        let required = RequiredClaim::parse("groups=portico users").unwrap();
+        for (token, expected) in [
+            (json!({"groups": ["a", "portico users"]}), "granted"),
+            (json!({"groups": "portico users"}), "granted"),
+            (json!({"groups": "portico users, a"}), "denied"),
+            (json!({"groups": ["Portico Users"]}), "denied"),
+            (json!({"groups": [" portico users"]}), "denied"),
+            (json!({"groups": []}), "denied"),
+            (json!({"groups": null}), "denied"),
+            (json!({}), "denied"),
+            (json!({"groups": true}), "denied"),
+            (json!({"other": "portico users"}), "denied"),
+            (json!({"groups": {"portico users": true}}), "unknown"),
+            (json!({"groups": [{"name": "portico users"}]}), "unknown"),
+            (json!({"groups": [["portico users"]]}), "unknown"),
+            (json!({"_claim_names": {"groups": "src1"}}), "unknown"),
+            (json!({"hasgroups": true}), "unknown"),
+        ] {
+            let admission = claims(token.clone(), json!({})).admission(&required);
+            let found = match admission {
+                Admission::Granted => "granted",
+                Admission::Denied(_) => "denied",
+                Admission::Unknown(_) => "unknown",
+            };
+            assert_eq!(found, expected, "{token}");
+        }
+        // The ID token counts before userinfo.
+        let both = claims(json!({"groups": ["a"]}), json!({"groups": ["portico users"]}));
+        assert!(matches!(both.admission(&required), Admission::Denied(_)));
+        for wrong in ["", "groups", "groups=", "=a", " = "] {
+            assert_eq!(RequiredClaim::parse(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

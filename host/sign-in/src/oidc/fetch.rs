@@ -22,18 +22,29 @@ pub(super) struct Fetch {
 
 /// Why there was no response.
 #[derive(Debug)]
-pub(super) struct Failed(String);
+pub(super) struct Failed {
+    why: String,
+    /// Whether there was one, longer than [`MAX_ANSWER`].
+    pub is_too_long: bool,
+}
 
 impl fmt::Display for Failed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.why)
     }
 }
 
 impl std::error::Error for Failed {}
 
+impl Failed {
+    pub fn new(why: String) -> Self {
+        let is_too_long = false;
+        Self { why, is_too_long }
+    }
+}
+
 fn failed(error: impl fmt::Display) -> Failed {
-    Failed(error.to_string())
+    Failed::new(error.to_string())
 }
 
 impl Fetch {
@@ -100,6 +111,9 @@ fn send(agent: &Agent, request: HttpRequest) -> Result<HttpResponse, Failed> {
         .with_config()
         .limit(MAX_ANSWER)
         .read_to_vec()
-        .map_err(failed)?;
+        .map_err(|error| Failed {
+            is_too_long: matches!(error, ureq::Error::BodyExceedsLimit(_)),
+            why: error.to_string(),
+        })?;
     Ok(HttpResponse::from_parts(parts, body))
 }

@@ -16,34 +16,41 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
     AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken,
-    EmptyAdditionalClaims, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpResponse, IssuerUrl, Nonce,
-    OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
-    StandardErrorResponse, UserInfoUrl,
+    EmptyAdditionalClaims, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpResponse, IssuerUrl,
+    JsonWebKeySet, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl,
+    RequestTokenError, Scope, StandardErrorResponse, UserInfoUrl,
     core::{
         CoreAuthDisplay, CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod, CoreErrorResponseType,
-        CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreProviderMetadata,
-        CoreRevocableToken, CoreRevocationErrorResponse, CoreTokenIntrospectionResponse,
+        CoreGenderClaim, CoreJsonWebKey, CoreJsonWebKeySet, CoreJweContentEncryptionAlgorithm,
+        CoreProviderMetadata, CoreRevocableToken, CoreRevocationErrorResponse,
+        CoreTokenIntrospectionResponse,
     },
     http::{Request, StatusCode, header},
     url::{Host, Url},
 };
 use portico_http::PublicUrl;
+use portico_service::external::Resumed;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
-    answers::{KeyFetch, Tokens},
+    answers::{KeyFetch, TokenFetch, Tokens},
     claims::{IdentityClaims, is_incomplete},
     fetch::{Failed, Fetch},
+    quoted,
     settings::{CALLBACK, ClientAuth, OidcSettings},
     token::{Signed, TokenError, TokenPolicy, without_nulls},
 };
 use crate::common::check_time_limit;
 
+/// The path of the discovery document, below the issuer.
+const DISCOVERY: &str = "/.well-known/openid-configuration";
 /// How old discovery and keys may get.
 const MAX_AGE: Duration = Duration::from_hours(1);
 /// The shortest time between two fetches because of an unknown key.
 const RETRY_INTERVAL: Duration = Duration::from_mins(1);
+
+type TokenFailure = RequestTokenError<Failed, StandardErrorResponse<CoreErrorResponseType>>;
 
 type IssuerClient = Client<
     EmptyAdditionalClaims,
@@ -71,6 +78,8 @@ pub(super) enum IssuerError {
     Unavailable(String),
     /// It refused, or its token is invalid.
     Refused(String),
+    /// A setting is wrong, so that no one can sign in.
+    Misconfigured(String),
 }
 
 fn unavailable(error: impl Into<anyhow::Error>) -> IssuerError {
@@ -79,6 +88,8 @@ fn unavailable(error: impl Into<anyhow::Error>) -> IssuerError {
 
 pub(super) struct Issuer {
     url: IssuerUrl,
+    /// Where its discovery document is.
+    discovery_url: Url,
     client_id: ClientId,
     client_secret: Option<ClientSecret>,
     client_auth: Option<ClientAuth>,
@@ -93,6 +104,8 @@ pub(super) struct Issuer {
 struct Discovered {
     client: IssuerClient,
     keys: Vec<CoreJsonWebKey>,
+    /// Whether the issuer promises to name itself in every callback (RFC 9207).
+    promises_iss: bool,
 }
 
 struct Cached {
@@ -112,6 +125,7 @@ impl Issuer {
         let redirect_url = RedirectUrl::new(format!("{public_url}{CALLBACK}")).context("public-url")?;
         let secret = settings.client_secret.clone();
         Ok(Self {
+            discovery_url: discovery_url(&url)?,
             url,
             client_id: ClientId::new(settings.client_id.clone()),
             client_secret: secret.map(|secret| ClientSecret::new(secret.0)),
@@ -149,17 +163,17 @@ impl Issuer {
     pub async fn redeem(
         &self,
         code: &str,
-        nonce: &str,
-        verifier: &str,
+        resumed: &Resumed,
         settings: &OidcSettings,
     ) -> Result<IdentityClaims, IssuerError> {
         let mut discovered = self.discovered().await?;
-        let request = discovered
-            .client
-            .exchange_code(AuthorizationCode::new(code.into()));
-        let request = request.map_err(unavailable)?;
-        let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier.into()));
-        let tokens = request.request_async(&self.fetch).await.map_err(token_error)?;
+        if discovered.promises_iss && !resumed.names_issuer {
+            let why = "the callback has no iss, which the issuer promises in its discovery document";
+            return Err(IssuerError::Refused(why.into()));
+        }
+        let nonce = &*resumed.nonce;
+        let tokens = self.exchange(&discovered, code, &resumed.verifier).await;
+        let tokens = tokens.map_err(|failure| self.token_error(failure, &[code, &resumed.verifier]))?;
         let access_token = tokens.access_token();
         let token = tokens
             .id_token()
@@ -176,33 +190,95 @@ impl Issuer {
         if is_incomplete(&claims.token, settings)
             && let Some(url) = discovered.client.user_info_url()
         {
-            claims.userinfo = self
-                .userinfo(&discovered, url, access_token, &claims.subject)
-                .await?;
+            let userinfo = self.userinfo(&discovered, url, access_token, &claims.subject);
+            match userinfo.await? {
+                Ok(userinfo) => claims.userinfo = userinfo,
+                Err(why) => claims.failure = Some(why),
+            }
         }
-        Ok(claims)
+        match (claims.lacks(settings), &claims.failure) {
+            (Some(claim), Some(why)) => Err(IssuerError::Unavailable(format!(
+                "the ID token has no {claim}, and {why}"
+            ))),
+            _ => Ok(claims),
+        }
     }
 
-    /// The claims of userinfo.
+    async fn exchange(
+        &self,
+        discovered: &Discovered,
+        code: &str,
+        verifier: &str,
+    ) -> Result<Tokens, TokenFailure> {
+        let request = discovered
+            .client
+            .exchange_code(AuthorizationCode::new(code.into()));
+        let request = request.map_err(|error| RequestTokenError::Other(error.to_string()))?;
+        let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier.into()));
+        request.request_async(&TokenFetch(&self.fetch)).await
+    }
+
+    /// Whether the issuer knows the client and its secret, as far as it says so about a code that it never gave.
+    pub async fn check_client(&self) -> Result<(), IssuerError> {
+        // Sign-ins fetch what they need themselves.
+        let discovered = self.discover(&mut None, None).await?;
+        match self.exchange(&discovered, "none", "none").await {
+            Err(RequestTokenError::ServerResponse(response))
+                if matches!(
+                    response.error().as_ref(),
+                    "invalid_client" | "unauthorized_client"
+                ) =>
+            {
+                let why = described(&response);
+                Err(IssuerError::Misconfigured(format!(
+                    "it refuses oidc-client-id and its secret: {why}"
+                )))
+            }
+            Ok(_) | Err(RequestTokenError::ServerResponse(_)) => Ok(()),
+            Err(failure) => Err(self.token_error(failure, &[])),
+        }
+    }
+
+    /// If the issuer refuses the code, the sign-in is refused; other errors mean that the issuer is unavailable. What was
+    /// sent does not get into the log, even if the issuer repeats it.
+    fn token_error(&self, failure: TokenFailure, sent: &[&str]) -> IssuerError {
+        let hidden = |text: String| {
+            let secret = self.client_secret.iter().map(|secret| secret.secret().as_str());
+            let sent = sent.iter().copied().chain(secret);
+            sent.filter(|sent| !sent.is_empty())
+                .fold(text, |text, sent| text.replace(sent, "…"))
+        };
+        match failure {
+            RequestTokenError::Request(error) => IssuerError::Unavailable(hidden(error.to_string())),
+            RequestTokenError::ServerResponse(response) => {
+                IssuerError::Refused(hidden(format!("it gives no token: {}", described(&response))))
+            }
+            RequestTokenError::Parse(..) => {
+                IssuerError::Unavailable("the answer of its token endpoint is no token".into())
+            }
+            RequestTokenError::Other(why) => IssuerError::Unavailable(hidden(why)),
+        }
+    }
+
+    /// The claims of userinfo, or why there are none although nothing speaks against the user.
     async fn userinfo(
         &self,
         discovered: &Discovered,
         url: &UserInfoUrl,
         access_token: &AccessToken,
         subject: &str,
-    ) -> Result<Map<String, Value>, IssuerError> {
+    ) -> Result<Result<Map<String, Value>, String>, IssuerError> {
         let request = Request::get(url.as_str())
             .header(header::ACCEPT, "application/json")
             .header(header::AUTHORIZATION, format!("Bearer {}", access_token.secret()))
             .body(Vec::new());
-        let answer = self
-            .fetch
-            .call(request.map_err(unavailable)?)
-            .await
-            .map_err(unavailable)?;
-        if answer.status() != StatusCode::OK {
-            return Err(IssuerError::Unavailable(format!("userinfo: {}", answer.status())));
-        }
+        let answer = match self.fetch.call(request.map_err(unavailable)?).await {
+            Ok(answer) if answer.status() == StatusCode::OK => answer,
+            Ok(answer) => return Ok(Err(format!("userinfo: {}", answer.status()))),
+            // It may have more groups than are read.
+            Err(error) if error.is_too_long => return Err(unavailable(error)),
+            Err(error) => return Ok(Err(format!("userinfo: {error}"))),
+        };
         let claims = if is_jwt(&answer) {
             let token = String::from_utf8_lossy(answer.body());
             let token = Signed::read(token.trim()).map_err(|error| unavailable(error.context("userinfo")))?;
@@ -210,16 +286,18 @@ impl Issuer {
             checked.map_err(|error| IssuerError::Refused(format!("userinfo is invalid: {error}")))?;
             token.into_claims()
         } else {
-            // The text of the parser's error may contain part of the response.
-            serde_json::from_slice(answer.body())
-                .map_err(|_| IssuerError::Unavailable("userinfo is no JSON object".into()))?
+            match serde_json::from_slice(answer.body()) {
+                Ok(claims) => claims,
+                // The text of the parser's error may contain part of the response.
+                Err(_) => return Ok(Err("userinfo is no JSON object".into())),
+            }
         };
         if claims.get("sub").and_then(Value::as_str) != Some(subject) {
             return Err(IssuerError::Refused(
                 "userinfo has another sub than the ID token".into(),
             ));
         }
-        Ok(without_nulls(claims))
+        Ok(Ok(without_nulls(claims)))
     }
 
     /// Checks an ID token and returns its subject.
@@ -275,11 +353,12 @@ impl Issuer {
         cached: &mut Option<Cached>,
         retried: Option<Instant>,
     ) -> Result<Arc<Discovered>, IssuerError> {
-        let fetch = KeyFetch(&self.fetch);
-        let metadata = CoreProviderMetadata::discover_async(self.url.clone(), &fetch).await;
-        let metadata = metadata.map_err(unavailable)?;
+        let (metadata, promises_iss) = self.metadata().await?;
         check_endpoints(&metadata)?;
-        let keys = metadata.jwks().keys().clone();
+        let keys = JsonWebKeySet::fetch_async(metadata.jwks_uri(), &KeyFetch(&self.fetch)).await;
+        let keys: CoreJsonWebKeySet = keys.map_err(unavailable)?;
+        let metadata = metadata.set_jwks(keys.clone());
+        let keys = keys.keys().clone();
         let secret_in_body = match self.client_auth {
             Some(client_auth) => client_auth == ClientAuth::Post,
             None => requires_secret_in_body(&metadata),
@@ -290,7 +369,11 @@ impl Issuer {
         if secret_in_body {
             client = client.set_auth_type(AuthType::RequestBody);
         }
-        let discovered = Arc::new(Discovered { client, keys });
+        let discovered = Arc::new(Discovered {
+            client,
+            keys,
+            promises_iss,
+        });
         *cached = Some(Cached {
             discovered: discovered.clone(),
             fetched: Instant::now(),
@@ -298,6 +381,51 @@ impl Issuer {
         });
         Ok(discovered)
     }
+}
+
+impl Issuer {
+    /// The discovery document, and whether it promises `iss` in every callback.
+    async fn metadata(&self) -> Result<(CoreProviderMetadata, bool), IssuerError> {
+        let url = &self.discovery_url;
+        let request = Request::get(url.as_str()).header(header::ACCEPT, "application/json");
+        let answer = self
+            .fetch
+            .call(request.body(Vec::new()).map_err(unavailable)?)
+            .await;
+        let answer = answer.map_err(unavailable)?;
+        match answer.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND => {
+                return Err(IssuerError::Misconfigured(format!(
+                    "there is no discovery document at {url} (404): check oidc-issuer"
+                )));
+            }
+            status => return Err(IssuerError::Unavailable(format!("{url}: {status}"))),
+        }
+        let document: Value = serde_json::from_slice(answer.body())
+            .map_err(|_| IssuerError::Unavailable(format!("{url} is no JSON")))?;
+        let found = document.get("issuer").and_then(Value::as_str);
+        let found = found.ok_or_else(|| IssuerError::Unavailable(format!("{url} has no issuer")))?;
+        if found != self.url.as_str() {
+            return Err(IssuerError::Misconfigured(format!(
+                "the issuer calls itself {}, and oidc-issuer is {}: set oidc-issuer to {0}",
+                quoted(found),
+                quoted(&self.url),
+            )));
+        }
+        let promise = document.get("authorization_response_iss_parameter_supported");
+        let promises_iss = promise == Some(&Value::Bool(true));
+        let metadata = serde_json::from_value(document);
+        let metadata = metadata.map_err(|error| IssuerError::Unavailable(format!("{url}: {error}")))?;
+        Ok((metadata, promises_iss))
+    }
+}
+
+/// The refusal of the token endpoint in its own words.
+fn described(response: &StandardErrorResponse<CoreErrorResponseType>) -> String {
+    let description = response.error_description().map(|text| quoted(text));
+    let error = quoted(response.error().as_ref());
+    description.map_or(error.clone(), |description| format!("{error}: {description}"))
 }
 
 fn invalid_token(why: impl Display) -> IssuerError {
@@ -318,21 +446,6 @@ fn requires_secret_in_body(metadata: &CoreProviderMetadata) -> bool {
         !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
             && methods.contains(&CoreClientAuthMethod::ClientSecretPost)
     })
-}
-
-/// If the issuer refuses the code, the sign-in is refused; other errors mean that the issuer is unavailable.
-fn token_error(
-    error: RequestTokenError<Failed, StandardErrorResponse<CoreErrorResponseType>>,
-) -> IssuerError {
-    match error {
-        RequestTokenError::Request(error) => unavailable(error),
-        RequestTokenError::ServerResponse(response) => {
-            IssuerError::Refused(format!("it gives no token: {:?}", response.error().as_ref()))
-        }
-        // The response may contain a token, so it is not logged.
-        RequestTokenError::Parse(..) => IssuerError::Unavailable("its answer is not a token response".into()),
-        RequestTokenError::Other(why) => IssuerError::Unavailable(why),
-    }
 }
 
 fn issuer_url(text: &str) -> anyhow::Result<IssuerUrl> {
@@ -356,6 +469,15 @@ fn issuer_url(text: &str) -> anyhow::Result<IssuerUrl> {
         "oidc-issuer {text:?} must begin with https: without TLS, anyone on the network could sign in as any user"
     );
     Ok(issuer)
+}
+
+/// Where the discovery document of an issuer is, even if its URL has a space or a path too much: the document then says
+/// what the URL must be.
+fn discovery_url(issuer: &IssuerUrl) -> anyhow::Result<Url> {
+    let text = issuer.trim();
+    let base = text.find("/.well-known/").map_or(text, |end| &text[..end]);
+    let base = base.trim_end_matches('/');
+    Ok(Url::parse(&format!("{base}{DISCOVERY}"))?)
 }
 
 fn check_endpoints(metadata: &CoreProviderMetadata) -> Result<(), IssuerError> {
@@ -387,6 +509,20 @@ fn is_safe(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn discovery_is_found_although_the_url_has_something_too_much() {
+        for text in [
+            "https://id.example/realms/home",
+            "https://id.example/realms/home/",
+            "https://id.example/realms/home ",
+            "https://id.example/realms/home/.well-known/openid-configuration",
+        ] {
+            let url = discovery_url(&issuer_url(text).unwrap()).unwrap();
+            let expected = "https://id.example/realms/home/.well-known/openid-configuration";
+            assert_eq!(url.as_str(), expected, "{text:?}");
+        }
+    }
 
     #[test]
     fn an_issuer_url_is_https_or_on_this_machine() {

@@ -25,9 +25,9 @@ use portico_service::external::{self, External, Issuer as _, NotResumed, Resumed
 use portico_service::throttle::{LoginAttempt, Throttle};
 use portico_storage::{SharedRecords, hash_secret, secrets::Secrets};
 use tokio::time::timeout;
-use tracing::warn;
+use tracing::{error, info, warn};
 
-pub use self::settings::{ClientAuth, OidcSettings};
+pub use self::settings::{ClientAuth, OidcSettings, RequiredClaim};
 use self::{
     issuer::{Issuer, IssuerError},
     pending::{Entry, NotTaken, Pending, nonce, verifier},
@@ -55,15 +55,25 @@ impl Oidc {
         })
     }
 
-    /// Fetches what the issuer says of itself, as the first sign-in would, and returns the reason of a failure.
+    /// Asks the issuer for its discovery document, and whether it knows the client.
     pub async fn check(&self) -> anyhow::Result<()> {
-        // Not used: it only has the length of one.
-        let verifier = "x".repeat(43);
-        let asked = self.issuer.authorize_url("", "", &verifier);
-        match timeout(self.settings.time_limit, asked).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(IssuerError::Unavailable(why) | IssuerError::Refused(why))) => bail!("{why}"),
+        match timeout(self.settings.time_limit, self.issuer.check_client()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(
+                IssuerError::Unavailable(why) | IssuerError::Refused(why) | IssuerError::Misconfigured(why),
+            )) => bail!("{why}"),
             Err(_) => bail!("no answer within {} seconds", self.settings.time_limit.as_secs()),
+        }
+    }
+
+    /// The same, and logs the result.
+    pub async fn log_check(&self) {
+        if self.in_time(self.issuer.check_client(), "start").await.is_ok() {
+            let issuer = &self.settings.issuer;
+            info!(
+                issuer,
+                "OpenID Connect: the issuer answers, and knows oidc-client-id"
+            );
         }
     }
 
@@ -91,6 +101,16 @@ impl Oidc {
                 Error::new(Code::ServiceUnavailable, message)
             }
             IssuerError::Refused(why) => self.refuse(&why, request_id),
+            IssuerError::Misconfigured(why) => {
+                error!(
+                    request = request_id,
+                    issuer = self.settings.issuer,
+                    "OpenID Connect is set up wrong: {why}"
+                );
+                let message =
+                    "The sign-in provider is set up wrong; ask your administrator (the log has the reason)";
+                Error::new(Code::ServiceUnavailable, message)
+            }
         })
     }
 }
@@ -153,6 +173,7 @@ impl external::Issuer for Oidc {
                 return Err(NotResumed::Refused(format!("{why}; {error}")));
             }
         };
+        let names_issuer = returned.issuer.is_some();
         let code = match (returned.issuer, error) {
             (Some(other), _) if other != self.settings.issuer => Err(format!(
                 "iss of the callback is {}, another issuer",
@@ -163,6 +184,7 @@ impl external::Issuer for Oidc {
         };
         Ok(Resumed {
             code,
+            names_issuer,
             nonce: nonce(&returned.browser, &returned.state),
             verifier: verifier(&returned.browser, &returned.state),
             return_to: entry.return_to,
@@ -179,10 +201,15 @@ impl external::Issuer for Oidc {
             Ok(code) => code,
             Err(why) => return Err(self.refuse(why, request_id)),
         };
-        let redeeming = self
-            .issuer
-            .redeem(code, &resumed.nonce, &resumed.verifier, &self.settings);
+        let redeeming = self.issuer.redeem(code, resumed, &self.settings);
         let claims = self.in_time(redeeming, request_id).await?;
+        if let Some(why) = &claims.failure {
+            warn!(
+                request = request_id,
+                issuer = self.settings.issuer,
+                "a sign-in by OpenID Connect goes on without userinfo: {why}"
+            );
+        }
         claims::external(claims, &self.settings, request_id)
     }
 

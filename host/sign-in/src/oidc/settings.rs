@@ -27,6 +27,10 @@ pub struct OidcSettings {
     pub name_claim: String,
     /// The claim with the names of groups; with `None`, groups are managed in Portico.
     pub groups_claim: Option<String>,
+    /// What the claims of a user must have; with `None`, everyone whom the issuer knows may sign in.
+    pub required_claim: Option<RequiredClaim>,
+    /// Whether a person without a user here becomes a new one.
+    pub sign_up: bool,
     /// The name of the issuer that users see.
     pub label: String,
     /// How long all requests to the issuer may take within one request of a browser.
@@ -35,6 +39,26 @@ pub struct OidcSettings {
     pub linking: Linking,
     /// The CA certificates (PEM) to accept for the issuer; with `None`, those that browsers trust.
     pub ca: Option<String>,
+}
+
+/// A claim that must be this text, or a list that contains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequiredClaim {
+    pub name: String,
+    pub value: String,
+}
+
+impl RequiredClaim {
+    /// From `NAME=VALUE`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (name, value) = text.split_once('=')?;
+        let (name, value) = (name.trim(), value.trim());
+        let is_given = !name.is_empty() && !value.is_empty();
+        is_given.then(|| Self {
+            name: name.into(),
+            value: value.into(),
+        })
+    }
 }
 
 /// How the client's secret is sent to the issuer.
@@ -57,6 +81,8 @@ impl Default for OidcSettings {
             scopes: vec!["profile".into(), "email".into()],
             name_claim: "preferred_username".into(),
             groups_claim: None,
+            required_claim: None,
+            sign_up: true,
             label: "OpenID Connect".into(),
             time_limit: Duration::from_secs(10),
             linking: Linking::Off,

@@ -38,6 +38,9 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 10] = [
     CoreJwsSigningAlgorithm::RsaSsaPssSha512,
 ];
 
+/// How far the clocks of the issuer and of this machine may be apart, in seconds.
+const CLOCK_TOLERANCE: f64 = 60.0;
+
 /// The accepted values of `typ`, if present, in any case.
 const TYPES: [&str; 4] = ["JWT", "JOSE", "application/jwt", "application/jose"];
 
@@ -122,12 +125,7 @@ impl Signed {
         {
             return Err(content(format!("azp is {}, another client", quoted(party))));
         }
-        let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        match self.claim("exp").and_then(Value::as_f64) {
-            None => return Err(content("it has no exp")),
-            Some(expires) if expires <= since_1970.as_secs_f64() => return Err(content("it has expired")),
-            Some(_) => {}
-        }
+        self.check_expiry(now)?;
         let is_same = |found| secrets::same(&hash_secret(found), &hash_secret(nonce));
         if !self.text("nonce").is_some_and(is_same) {
             return Err(content("its nonce is not that of this sign-in"));
@@ -142,6 +140,18 @@ impl Signed {
         // All users without a subject would be the same user.
         let subject = self.text("sub").filter(|subject| !subject.trim().is_empty());
         Ok(subject.ok_or_else(|| content("it has no sub"))?.to_owned())
+    }
+
+    fn check_expiry(&self, now: SystemTime) -> Result<(), TokenError> {
+        let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let expires = self.claim("exp").and_then(Value::as_f64);
+        let late = since_1970.as_secs_f64() - expires.ok_or_else(|| content("it has no exp"))?;
+        if late < CLOCK_TOLERANCE {
+            return Ok(());
+        }
+        Err(content(format!(
+            "it expired {late:.0} seconds ago: are the clocks of this machine and of the issuer right?"
+        )))
     }
 
     /// Checks a response of userinfo.
@@ -244,6 +254,8 @@ fn quoted(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use openidconnect::{PrivateSigningKey as _, core::CoreHmacKey};
     use serde_json::json;
 
@@ -282,6 +294,32 @@ mod tests {
             let checked = signed(&json!({}), &claims).check_origin(&policy(trusted));
             assert_eq!(checked.is_ok(), holds, "{audience} {trusted:?}");
         }
+    }
+
+    #[test]
+    fn a_token_is_accepted_for_a_minute_after_it_has_expired() {
+        let expired = |claims: Value, seconds: u64| {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            let checked = signed(&json!({}), &claims).check_expiry(now);
+            checked.map_err(|error| error.to_string())
+        };
+        for (exp, now, late) in [
+            (json!(1000), 999, None),
+            (json!(1000), 1059, None),
+            (json!(1000.5), 1060, None),
+            (json!(1000), 1060, Some("60 seconds ago")),
+            (json!(1000), 4600, Some("3600 seconds ago")),
+            (json!(-1e308), 1000, Some("seconds ago")),
+            (json!("1000"), 999, Some("no exp")),
+        ] {
+            match (expired(json!({ "exp": exp }), now), late) {
+                (Ok(()), None) => {}
+                (Err(error), Some(late)) => assert!(error.contains(late), "{exp}: {error}"),
+                other => panic!("{exp} {now}: {other:?}"),
+            }
+        }
+        let error = expired(json!({"exp": 0}), 100).unwrap_err();
+        assert!(error.contains("clocks"), "{error}");
     }
 
     #[test]

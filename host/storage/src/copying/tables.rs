@@ -168,6 +168,7 @@ pub static TABLES: [Table; 19] = [
             "created",
             "outcome",
             "times",
+            "groups",
         ],
     ),
 ];

@@ -266,6 +266,13 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(found.map(|(id, _)| id.clone()))
     }
 
+    async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>> {
+        let groups = self.state.groups.iter();
+        Ok(groups
+            .map(|(id, group)| (id.clone(), group.name_key.clone()))
+            .collect())
+    }
+
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
         let groups = self.state.groups.iter();
         let theirs = groups.filter(|(_, group)| group.members.contains(user_id));

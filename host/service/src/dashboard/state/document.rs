@@ -104,9 +104,9 @@ records! {
     }
 
     pub(super) struct User {
-        name: String = required("name", users::USERNAME).about(
-            "3 to 255 characters on one line, trimmed, for a new user without invisible ones; no other user of \
-             this provider in the list has it."
+        name: String = required("name", users::ANY_NAME).about(
+            "3 to 255 characters on one line (of `oidc` and `ldap` 1 to 255), trimmed, for a new user without \
+             invisible ones; no other user of this provider in the list has it."
         ),
         provider: Provider = required("provider", PROVIDER).about("Who vouches for the user."),
         #[serde(default)]

@@ -1,0 +1,100 @@
+//! The line of the log for each failed sign-in, and what programs that ban addresses make of it.
+
+use std::{path::Path, process::Command};
+
+use portico_tests::{Builder, Client, PASSWORD, Portico, administrator};
+use serde_json::json;
+
+/// Text that would be another line about another address, if it were in the log as it is.
+const FORGED: &str = "x\" address=192.0.2.9 provider=\"ldap\n WARN a sign-in failed event=\"sign-in-failed\" \
+                      address=192.0.2.9 provider=\"credentials\" user=\"unknown\" reason=\"UNAUTHORIZED\"";
+
+fn sign_in(server: &Portico, username: &str, password: &str) -> u16 {
+    let body = json!({"username": username, "password": password});
+    server.anonymous().post("/api/auth/sign-in", &body).status
+}
+
+/// Three failures: of a user, of a name that is a password, and of one that looks like a line of the log.
+fn fail(server: &Portico) {
+    for (username, password) in [
+        ("root", "not the password"),
+        ("my secret by mistake", PASSWORD),
+        (FORGED, "x"),
+    ] {
+        assert_eq!(sign_in(server, username, password), 401);
+    }
+}
+
+fn lines(server: &Portico) -> Vec<String> {
+    let log = server.log();
+    let lines = log.lines().filter(|line| line.contains("sign-in-failed"));
+    lines.map(Into::into).collect()
+}
+
+#[test]
+fn each_failed_sign_in_is_one_warning_without_what_was_typed() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    fail(&server);
+    server.wait_for_log(0, "sign-in-failed");
+    assert_eq!(sign_in(&server, "root", PASSWORD), 200);
+    // No provider is asked for these, so they are no attempts.
+    let wrong = server
+        .anonymous()
+        .post("/api/auth/sign-in", &json!({"username": 7}));
+    assert_eq!(wrong.status, 400);
+    let lines = lines(&server);
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    for (line, user) in lines.iter().zip([&admin.user_id, "unknown", "unknown"]) {
+        let expected = format!(
+            "WARN a sign-in failed event=\"sign-in-failed\" address=\"127.0.0.1\" provider=\"credentials\" \
+             user=\"{user}\" reason=\"UNAUTHORIZED\" request=\""
+        );
+        assert!(line.contains(&expected), "{expected}\n{line}");
+    }
+    let log = server.log();
+    for typed in ["my secret", "192.0.2.9", "not the password"] {
+        assert!(!log.contains(typed), "{typed}:\n{log}");
+    }
+}
+
+#[test]
+fn attempts_that_the_throttle_refuses_write_no_lines() {
+    let server = Builder::default()
+        .environment("PORTICO_SIGN_IN_THROTTLE", "on")
+        .start();
+    administrator(&server);
+    let statuses: Vec<_> = (0..40)
+        .map(|_| sign_in(&server, "root", "not the password"))
+        .collect();
+    let failed = statuses.iter().filter(|status| **status == 401).count();
+    assert!(failed < 40 && statuses.contains(&429), "{statuses:?}");
+    assert_eq!(lines(&server).len(), failed);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn fail2ban_finds_the_address_of_each_failed_sign_in_and_no_other() {
+    let filter =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/operate/fail2ban/filter.d/portico.conf");
+    let folder = tempfile::tempdir().expect("a folder");
+    for format in ["pretty", "json"] {
+        let server = Builder::default()
+            .environment("PORTICO_LOG_FORMAT", format)
+            .start();
+        administrator(&server);
+        fail(&server);
+        assert_eq!(sign_in(&server, "root", PASSWORD), 200);
+        server.wait_for_log(0, "sign-in-failed");
+        let log = folder.path().join(format);
+        std::fs::write(&log, server.log()).expect("a file");
+        let output = Command::new("fail2ban-regex")
+            .args(["--out", "ip"])
+            .args([&log, &filter])
+            .output()
+            .expect("fail2ban-regex: make packages");
+        let found = String::from_utf8_lossy(&output.stdout);
+        let found: Vec<_> = found.lines().collect();
+        assert_eq!(found, ["127.0.0.1"; 3], "{format}: {output:?}\n{}", server.log());
+    }
+}
