@@ -5,6 +5,9 @@ const find = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const shown = (element) => element.offsetParent !== null;
 
+// What the frame of a page says to this script. htmx replaces the content of BODY, but no attributes of BODY and HTML.
+const frame = () => find("#frame")?.dataset ?? {};
+
 // htmx puts any answer into the page as HTML. Only pages may do so: JSON and other text can hold markup that an
 // attacker chose.
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -15,6 +18,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     location.assign(xhr.responseURL);
     return;
   }
+  if (event.detail.target === document.body) remember();
   // What was typed stays if it could not be sent.
   if (requestConfig.verb === "get" || requestConfig.path === "/sign-out") return;
   const hasEnded = new URL(xhr.responseURL).pathname === "/sign-in" && requestConfig.path !== "/sign-in";
@@ -22,14 +26,79 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.shouldSwap = false;
   const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const said = [find("main h1", answer), find("main .lead", answer)].map((part) => part?.textContent ?? "");
-  tell(hasEnded ? document.body.dataset.signIn : said.join(": "));
+  tell(hasEnded ? frame().signIn : said.join(": "));
 });
 
 // The host cannot be reached: a page that was asked for says so by the browser's own words.
 document.addEventListener("htmx:sendError", ({ detail }) => {
   if (detail.requestConfig.verb === "get") location.assign(detail.pathInfo.finalRequestPath);
-  else tell(document.body.dataset.unreachable);
+  else tell(frame().unreachable);
 });
+
+// A press has one effect, and what takes longer than a moment is seen to go on.
+const waits = new Map();
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, xhr, boosted, requestConfig } = event.detail;
+  if (!boosted) return;
+  if (elt.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  const button = requestConfig.triggeringEvent?.submitter;
+  elt.dataset.sent = "yes";
+  button?.setAttribute("aria-busy", "true");
+  const timer = setTimeout(() => document.documentElement.classList.add("waits"), 200);
+  waits.set(xhr, () => {
+    clearTimeout(timer);
+    delete elt.dataset.sent;
+    button?.removeAttribute("aria-busy");
+  });
+});
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  waits.get(detail.xhr)?.();
+  waits.delete(detail.xhr);
+  if (waits.size === 0) document.documentElement.classList.remove("waits");
+});
+
+// Going back leads to where people were: how far a page was scrolled, and what was typed into its search box, is kept by
+// its address. htmx loads the page anew.
+let goesBack = false;
+const places = () => JSON.parse(sessionStorage.getItem("places") ?? "[]");
+
+function remember() {
+  const others = places().filter(([address]) => address !== location.href).slice(-49);
+  const place = [location.href, scrollY, find("#find")?.value ?? ""];
+  sessionStorage.setItem("places", JSON.stringify([...others, place]));
+}
+
+function returnToPlace() {
+  const isBack = sessionStorage.getItem("back") === location.href;
+  sessionStorage.removeItem("back");
+  if (!isBack && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") return;
+  const [, top, text] = places().find(([address]) => address === location.href) ?? [];
+  const box = find("#find");
+  if (text && box) {
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (top) scrollTo({ top, behavior: "instant" });
+}
+
+addEventListener("popstate", ({ state }) => {
+  if (!state?.htmx) return;
+  goesBack = true;
+  history.scrollRestoration = "manual";
+  sessionStorage.setItem("back", location.href);
+});
+addEventListener("pagehide", () => goesBack || remember());
+
+// Loading a page again does not repeat what was said of a change.
+function forgetNote() {
+  const here = new URL(location.href);
+  if (!here.searchParams.has("note")) return;
+  here.searchParams.delete("note");
+  history.replaceState(history.state, "", here);
+}
 
 // Shows a problem above the page.
 function tell(text) {
@@ -120,6 +189,13 @@ function isSearch(text) {
   return rest.length > 0 && all(".engines kbd").some((kbd) => kbd.textContent.toLowerCase() === short);
 }
 
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && find("details.account[open]");
+  if (!menu) return;
+  menu.open = false;
+  find("summary", menu).focus();
+});
+
 // A button that copies the text of a field.
 document.addEventListener("click", ({ target }) => {
   const button = target.closest?.("[data-copy]");
@@ -136,11 +212,19 @@ document.addEventListener("click", ({ target }) => {
 // After htmx has put a new page in place of this one.
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (target !== document.body) return;
-  document.documentElement.dataset.colors = document.body.dataset.colors ?? "auto";
+  document.documentElement.dataset.colors = frame().colors ?? "auto";
+  document.documentElement.lang = frame().lang ?? "en";
   foldSections();
   enrich();
-  if (!document.activeElement || document.activeElement === document.body) find("#main")?.focus();
+  // htmx puts the focus into the field with the same id, which on another page is another field.
+  const isOther = location.pathname !== path;
+  path = location.pathname;
+  forgetNote();
+  const { activeElement } = document;
+  const isLost = !activeElement || activeElement === document.body;
+  if (isLost || (isOther && !activeElement.autofocus)) find("#main")?.focus();
 });
+let path = location.pathname;
 
 // The menu for managing begins closed on phones.
 function foldSections() {
@@ -248,6 +332,8 @@ function enrich() {
   }
 }
 enrich();
+returnToPlace();
+forgetNote();
 
 // A proxy may not tell the host at which address the page was opened; the browser knows.
 for (const link of all(".elsewhere a")) if (link.origin === location.origin) link.parentElement.remove();

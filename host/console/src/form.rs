@@ -301,6 +301,18 @@ impl Problems {
         self.by_field.is_empty() && self.whole.is_empty()
     }
 
+    /// Whether a field has a problem: the first one of them gets the focus.
+    pub fn has_field(&self) -> bool {
+        !self.by_field.is_empty()
+    }
+
+    /// The attributes of the field that has the focus when the form is opened. If there are problems, what has them gets
+    /// the focus.
+    pub fn focused(&self, attributes: &str) -> String {
+        let focus = if self.is_empty() { " autofocus" } else { "" };
+        format!("{attributes}{focus}")
+    }
+
     /// The problem of a field; empty if it has none.
     pub fn at(&self, field: &str) -> &str {
         self.by_field.get(field).map_or("", String::as_str)

@@ -6,7 +6,7 @@ use askama::Template;
 use askama::filters::{Escaper as _, Html};
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{Method, StatusCode, header, request::Parts},
+    http::{Method, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -95,6 +95,8 @@ pub(crate) struct Visit {
     pub note: &'static str,
     pub console: Arc<Console>,
     pub accepts_gzip: bool,
+    /// Path and query of the page on which the browser was, if it says so. Another site's page may look the same.
+    pub came_from: Option<String>,
     /// Where the page was opened, if it belongs to signing in and was not opened at the public URL.
     pub elsewhere: Option<Elsewhere>,
     sender: Sender,
@@ -127,6 +129,7 @@ impl Visit {
             note: t.note(note.text("note")),
             console: console.clone(),
             accepts_gzip: accepts_gzip(&parts.headers),
+            came_from: came_from(parts),
             elsewhere: None,
             sender: sender(&parts.headers, console.public_url.as_ref()),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
@@ -143,6 +146,7 @@ impl Visit {
             note: "",
             console: console.clone(),
             accepts_gzip: accepts_gzip(&parts.headers),
+            came_from: None,
             elsewhere: None,
             sender: Sender::Unknown,
             secret: FormSecret::of(&parts.headers, console.is_secure()),
@@ -538,6 +542,12 @@ struct ErrorPage<'a> {
     status: u16,
     title: &'static str,
     message: String,
+}
+
+fn came_from(parts: &Parts) -> Option<String> {
+    let address = parts.headers.get(header::REFERER)?.to_str().ok()?;
+    let address: Uri = address.parse().ok()?;
+    Some(address.path_and_query()?.to_string())
 }
 
 /// The page of an error.

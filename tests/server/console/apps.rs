@@ -105,7 +105,7 @@ fn what_is_wrong_with_an_app_stands_at_its_field_and_what_was_typed_stays() {
     let page = german.submit(&page, "/apps/new", &[("name", "x"), ("href", "nowhere")]);
     assert_eq!(
         page.problem("href").as_deref(),
-        Some("muss eine vollständige URL sein, etwa https://nas.example")
+        Some("muss eine vollständige Adresse sein, etwa https://nas.example")
     );
 }
 

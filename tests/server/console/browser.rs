@@ -151,6 +151,13 @@ fn the_first_page_is_quick_to_use_with_keys_and_links() {
 
 #[test]
 #[ignore = "make test-all"]
+fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
+    let (server, _) = furnished();
+    run("forms.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn a_first_evening_goes_from_an_empty_service_to_the_audit_log() {
     run("evening.test.mjs", &Portico::start(), &[]);
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     icon_picker::{self, Picker},
+    list_place::ListPlace,
     paging::Pages,
     search::Engine,
     segment,
@@ -26,6 +27,9 @@ use crate::{
 };
 
 const PAGE: usize = 50;
+
+/// The list of search engines.
+const LIST: &str = "/engines";
 
 const FIELDS: [&str; 5] = ["name", "short", "urlTemplate", "iconUrl", "description"];
 
@@ -56,6 +60,7 @@ struct EditPage<'a> {
     form: &'a Form,
     problems: Problems,
     picker: Picker,
+    list: ListPlace,
 }
 
 impl EditPage<'_> {
@@ -78,6 +83,7 @@ impl EditPage<'_> {
 struct DeletePage<'a> {
     v: &'a Visit,
     engine: Engine,
+    list: ListPlace,
 }
 
 /// The API returns all search engines; the page shows a part of them.
@@ -107,6 +113,7 @@ async fn show_new(visit: Visitor) -> PageResult {
         form: &Form::default(),
         problems: Problems::default(),
         picker: Picker::default(),
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
@@ -128,6 +135,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
             url: engine.icon_url,
             ..Picker::default()
         },
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
@@ -162,7 +170,7 @@ async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
         match saved {
             Ok(()) => {
                 let note = if id.is_some() { "saved" } else { "created" };
-                return Ok(see(&format!("/engines?note={note}")));
+                return Ok(see(&ListPlace::kept(&form, LIST).with_note(note)));
             }
             Err(error) if error.is_of_input() => (
                 StatusCode::UNPROCESSABLE_ENTITY,
@@ -177,6 +185,7 @@ async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
         form: &form,
         problems,
         picker: Picker::of(&visit.api, &form).await,
+        list: ListPlace::kept(&form, LIST),
     };
     Ok(page_with(status, &again))
 }
@@ -184,15 +193,19 @@ async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
 async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("admin")?;
     let engine = one(&visit.api, &id).await?;
-    Ok(page(&DeletePage { v: &visit, engine }))
+    Ok(page(&DeletePage {
+        v: &visit,
+        engine,
+        list: ListPlace::of(&visit, LIST),
+    }))
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
     let input = json!({ "id": id });
     visit.api.change("searchEngine.delete", input).await?;
-    Ok(see("/engines?note=deleted"))
+    Ok(see(&ListPlace::kept(&form, LIST).with_note("deleted")))
 }
 
 async fn all(api: &Api) -> Result<Vec<Engine>, ApiError> {

@@ -14,6 +14,7 @@ mod home;
 mod icon_picker;
 mod invites;
 mod keys;
+mod list_place;
 mod new_password;
 mod onboarding;
 mod paging;
@@ -23,9 +24,12 @@ mod search;
 mod sign_in;
 mod state;
 mod tiles;
+mod unknown;
 mod users;
 
 use axum::Router;
+
+pub(crate) use unknown::routes as unknown;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 

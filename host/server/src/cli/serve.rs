@@ -249,6 +249,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         limits: limits.clone(),
         public_url: http.public_url.clone(),
         trusted_proxies: http.trusted_proxies.clone(),
+        is_whole_site: true,
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
             unknown_keys,

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::super::{
     PageResult,
     icon_picker::{self, Picker},
+    list_place::ListPlace,
     tiles::{App, app_path},
 };
 use crate::{
@@ -21,6 +22,9 @@ use crate::{
     respond::{page, page_with, see},
     visit::{Visit, Visitor},
 };
+
+/// The list of apps.
+const LIST: &str = "/apps";
 
 const FIELDS: [&str; 5] = ["name", "description", "iconUrl", "href", "pingUrl"];
 
@@ -39,6 +43,7 @@ struct EditPage<'a> {
     form: &'a Form,
     problems: Problems,
     picker: Picker,
+    list: ListPlace,
 }
 
 impl EditPage<'_> {
@@ -64,6 +69,7 @@ async fn show_new(visit: Visitor) -> PageResult {
         form: &Form::default(),
         problems: Problems::default(),
         picker: Picker::default(),
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
@@ -85,6 +91,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
             url: app.icon_url,
             ..Picker::default()
         },
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
@@ -104,7 +111,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         }
     };
     match created {
-        Ok(_) => Ok(see("/apps?note=created")),
+        Ok(_) => Ok(see(&ListPlace::kept(&form, LIST).with_note("created"))),
         Err(error) => show_again(&visit, None, &form, Some(error)).await,
     }
 }
@@ -119,7 +126,7 @@ async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     input["iconUrl"] = icon_picker::chosen(&form).into();
     input["id"] = id.as_str().into();
     match visit.api.change("app.update", input).await {
-        Ok(()) => Ok(see("/apps?note=saved")),
+        Ok(()) => Ok(see(&ListPlace::kept(&form, LIST).with_note("saved"))),
         Err(error) => show_again(&visit, Some(&id), &form, Some(error)).await,
     }
 }
@@ -150,6 +157,7 @@ async fn show_again(visit: &Visit, id: Option<&str>, form: &Form, refusal: Optio
         form,
         problems,
         picker: Picker::of(&visit.api, form).await,
+        list: ListPlace::kept(form, LIST),
     };
     Ok(page_with(status, &again))
 }
