@@ -219,6 +219,12 @@ impl Form {
         }
     }
 
+    /// The same form with another text in a field.
+    pub fn set(&mut self, name: &str, value: String) {
+        self.fields.retain(|(field, _)| field != name);
+        self.fields.push((name.to_owned(), value));
+    }
+
     /// A field's text; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
         let mut fields = self.fields.iter();

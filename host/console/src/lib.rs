@@ -10,9 +10,12 @@
 
 mod api;
 mod assets;
+mod edits;
 mod fields;
 mod form;
+mod links;
 mod pages;
+mod query;
 mod respond;
 mod site;
 mod texts;

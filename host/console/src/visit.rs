@@ -16,6 +16,7 @@ use portico_rules::permissions::Permission;
 use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
 use serde::Deserialize;
 
+pub(crate) use crate::query::Query;
 use crate::{
     Console,
     api::{Api, ApiError, compute_in_any_case},
@@ -412,42 +413,6 @@ impl std::fmt::Display for HiddenToken {
 
 /// It consists of hexadecimal digits.
 impl askama::filters::HtmlSafe for HiddenToken {}
-
-/// The longest text of a query string that is read, in bytes. Pages repeat such texts, also in their links.
-const MOST_OF_QUERY: usize = 1 << 10;
-
-/// The query string of a page.
-pub(crate) struct Query(Vec<(String, String)>);
-
-impl Query {
-    pub fn read(parts: &Parts) -> Self {
-        let query = parts.uri.query().unwrap_or_default();
-        let fields = form_urlencoded::parse(query.as_bytes()).take(100);
-        let fields = fields.filter(|(_, value)| value.len() <= MOST_OF_QUERY);
-        Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
-    }
-
-    /// A key's text; empty if it is absent or too long.
-    pub fn text(&self, name: &str) -> &str {
-        let mut fields = self.0.iter();
-        let found = fields.find(|(field, _)| field == name);
-        found.map_or("", |(_, value)| value)
-    }
-
-    /// The number of a page, from 1.
-    pub fn page(&self) -> u32 {
-        let page = self.text("page").parse().unwrap_or(1);
-        u32::clamp(page, 1, 1_000_000)
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Query {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::read(parts))
-    }
-}
 
 /// The visit that [`around`] made.
 #[derive(Clone)]

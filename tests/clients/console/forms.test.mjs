@@ -131,3 +131,22 @@ test("every address has a page or leads to one", async () => {
   const icon = await page.context().request.get(`${url}/favicon.ico`);
   assert.equal(icon.headers()["content-type"], "image/svg+xml");
 });
+
+test("two tabs that edit one app do not undo each other", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/apps?q=Gitea`);
+  await page.getByRole("link", { name: "Edit Gitea" }).click();
+  await page.getByRole("heading", { name: "Edit app" }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.fill("#description", "Repositories");
+  await button(other, "Save").click();
+  await other.getByText("Saved.").waitFor();
+  await page.fill("#name", "Forge");
+  await button(page, "Save").click();
+  await page.getByText("Saved.").waitFor();
+  await page.goto(`${url}/apps?q=Forge`);
+  await page.getByText("Repositories").waitFor();
+  page.assertQuiet();
+});

@@ -17,6 +17,7 @@ mod keys;
 mod list_place;
 mod new_password;
 mod onboarding;
+mod others;
 mod paging;
 mod profile;
 mod register;
@@ -49,6 +50,7 @@ pub(crate) fn routes() -> Router {
         .merge(invites::routes())
         .merge(keys::routes())
         .merge(new_password::routes())
+        .merge(others::routes())
         .merge(profile::routes())
         .merge(register::routes())
         .merge(search::routes())

@@ -13,7 +13,7 @@ texts! {
         user_hint: "Name", "Name";
         which: "Several users have this in their names. Which one?", "Mehrere Benutzer heißen so. Welcher?";
         no_user: "No user is called {}.", "Kein Benutzer heißt {}.";
-        procedure: "Procedure", "Aufruf";
+        procedure: "Action", "Aktion";
         procedure_hint: "For example app.create or sign-in", "Zum Beispiel app.create oder sign-in";
         outcome: "Outcome", "Ergebnis";
         any_outcome: "Any outcome", "Jedes Ergebnis";

@@ -13,6 +13,7 @@ use clap::Args;
 use portico_console::{ConsoleSettings, Documents};
 use portico_http::{self as http, HttpLimits};
 use portico_model::time::{Clock, LATEST, SystemClock};
+use portico_sandbox::icons::Icons;
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
 use portico_storage::SharedRecords;
@@ -243,7 +244,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         file,
         ..
     } = host;
-    let audit = service.audit.clone();
+    let (audit, names) = (service.audit.clone(), service.sandbox.icons().clone());
     let live = HotSwap::from(service);
     let console = ConsoleSettings {
         limits: limits.clone(),
@@ -263,7 +264,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let site = if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
         let icons = http::surround(
-            portico_icons::router(api.clone(), files),
+            portico_icons::router(api.clone(), files, find_icon(names)),
             &limits,
             &http.trusted_proxies,
         );
@@ -305,6 +306,14 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     }
     info!("stopped");
     Ok((data, damage))
+}
+
+/// Looks up the icon that fits a name.
+fn find_icon(icons: Arc<dyn Icons>) -> portico_icons::FindIcon {
+    Arc::new(move |name| {
+        let icons = icons.clone();
+        Box::pin(async move { icons.find(&[name]).await.into_iter().next().flatten() })
+    })
 }
 
 /// The providers that are on. A provider with wrong settings is reported and off; the others work.

@@ -1,7 +1,11 @@
 //! `/apps`: the list of apps, and deleting one.
 
+mod advice;
+mod bookmarks;
 mod edit;
 mod many;
+mod selected;
+mod table;
 
 use askama::Template;
 use axum::{
@@ -35,8 +39,10 @@ pub(super) fn routes() -> Router {
     Router::new()
         .route("/apps", get(list))
         .route("/apps/{id}/delete", get(ask).post(delete))
+        .merge(advice::routes())
         .merge(edit::routes())
         .merge(many::routes())
+        .merge(selected::routes())
 }
 
 #[derive(Template)]
