@@ -55,7 +55,7 @@ fn many_apps_are_created_in_order_with_an_icon_each_or_not_at_all() {
     ]);
     let created = admin.output_of("app.createMany", &input);
     // Without a source of icons there is the default one.
-    let default = "https://cdn.jsdelivr.net/gh/homarr-labs/dashboard-icons@master/svg/homarr.svg";
+    let default = "/icons/default.svg";
     let mut expected = json!([
         {"name": "zz", "iconUrl": default, "description": null, "href": null, "pingUrl": "http://10.0.0.1"},
         {"name": "aa", "iconUrl": "/own.svg", "description": null, "href": "https://a.example", "pingUrl": null},

@@ -5,6 +5,9 @@ const find = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const shown = (element) => element.offsetParent !== null;
 
+// What the frame of a page says to this script. htmx replaces the content of BODY, but no attributes of BODY and HTML.
+const frame = () => find("#frame")?.dataset ?? {};
+
 // htmx puts any answer into the page as HTML. Only pages may do so: JSON and other text can hold markup that an
 // attacker chose.
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -15,6 +18,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     location.assign(xhr.responseURL);
     return;
   }
+  if (event.detail.target === document.body) remember();
   // What was typed stays if it could not be sent.
   if (requestConfig.verb === "get" || requestConfig.path === "/sign-out") return;
   const hasEnded = new URL(xhr.responseURL).pathname === "/sign-in" && requestConfig.path !== "/sign-in";
@@ -22,14 +26,79 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.shouldSwap = false;
   const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const said = [find("main h1", answer), find("main .lead", answer)].map((part) => part?.textContent ?? "");
-  tell(hasEnded ? document.body.dataset.signIn : said.join(": "));
+  tell(hasEnded ? frame().signIn : said.join(": "));
 });
 
 // The host cannot be reached: a page that was asked for says so by the browser's own words.
 document.addEventListener("htmx:sendError", ({ detail }) => {
   if (detail.requestConfig.verb === "get") location.assign(detail.pathInfo.finalRequestPath);
-  else tell(document.body.dataset.unreachable);
+  else tell(frame().unreachable);
 });
+
+// A press has one effect, and what takes longer than a moment is seen to go on.
+const waits = new Map();
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, xhr, boosted, requestConfig } = event.detail;
+  if (!boosted) return;
+  if (elt.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  const button = requestConfig.triggeringEvent?.submitter;
+  elt.dataset.sent = "yes";
+  button?.setAttribute("aria-busy", "true");
+  const timer = setTimeout(() => document.documentElement.classList.add("waits"), 200);
+  waits.set(xhr, () => {
+    clearTimeout(timer);
+    delete elt.dataset.sent;
+    button?.removeAttribute("aria-busy");
+  });
+});
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  waits.get(detail.xhr)?.();
+  waits.delete(detail.xhr);
+  if (waits.size === 0) document.documentElement.classList.remove("waits");
+});
+
+// Going back leads to where people were: how far a page was scrolled, and what was typed into its search box, is kept by
+// its address. htmx loads the page anew.
+let goesBack = false;
+const places = () => JSON.parse(sessionStorage.getItem("places") ?? "[]");
+
+function remember() {
+  const others = places().filter(([address]) => address !== location.href).slice(-49);
+  const place = [location.href, scrollY, find("#find")?.value ?? ""];
+  sessionStorage.setItem("places", JSON.stringify([...others, place]));
+}
+
+function returnToPlace() {
+  const isBack = sessionStorage.getItem("back") === location.href;
+  sessionStorage.removeItem("back");
+  if (!isBack && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") return;
+  const [, top, text] = places().find(([address]) => address === location.href) ?? [];
+  const box = find("#find");
+  if (text && box) {
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (top) scrollTo({ top, behavior: "instant" });
+}
+
+addEventListener("popstate", ({ state }) => {
+  if (!state?.htmx) return;
+  goesBack = true;
+  history.scrollRestoration = "manual";
+  sessionStorage.setItem("back", location.href);
+});
+addEventListener("pagehide", () => goesBack || remember());
+
+// Loading a page again does not repeat what was said of a change.
+function forgetNote() {
+  const here = new URL(location.href);
+  if (!here.searchParams.has("note")) return;
+  here.searchParams.delete("note");
+  history.replaceState(history.state, "", here);
+}
 
 // Shows a problem above the page.
 function tell(text) {
@@ -49,6 +118,28 @@ function replaceIcon(image) {
 }
 document.addEventListener("error", ({ target }) => target instanceof HTMLImageElement && replaceIcon(target), true);
 
+// An icon that is nearly black gets a light plate in dark colours.
+const isDark = () => getComputedStyle(document.documentElement).getPropertyValue("color-scheme") === "dark" ||
+  (document.documentElement.dataset.colors === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+
+function plate(image) {
+  if (!isDark() || image.naturalWidth === 0) return;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 16;
+  const drawing = canvas.getContext("2d", { willReadFrequently: true });
+  drawing.drawImage(image, 0, 0, 16, 16);
+  const { data } = drawing.getImageData(0, 0, 16, 16);
+  let [seen, dark] = [0, 0];
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] < 128) continue;
+    seen++;
+    dark += Math.max(data[at], data[at + 1], data[at + 2]) < 70;
+  }
+  // A dark picture without gaps has its own ground.
+  if (seen > 0 && seen < 230 && dark > seen * 0.85) image.classList.add("on-plate");
+}
+document.addEventListener("load", ({ target }) => target.dataset?.initial && plate(target), true);
+
 // The search box of the first page: filters tiles, chooses one with the arrow keys, opens it with Enter.
 const tiles = () => all("#found a.tile").filter(shown);
 const chosen = () => find("#found .tile.chosen");
@@ -59,27 +150,84 @@ function choose(tile) {
   tile?.scrollIntoView({ block: "nearest" });
 }
 
+// What is searched for a text: the name, the description, and the host of the link.
+function wordsOf(tile) {
+  const parts = [".name", ".about"].map((part) => find(part, tile)?.textContent ?? "");
+  return [...parts, tile.host ?? ""].join("\n").toLocaleLowerCase();
+}
+
 function filter(box) {
-  const text = box.value.trim().toLocaleLowerCase();
-  let found = 0;
+  const typed = box.value.trim();
+  const text = typed.toLocaleLowerCase();
+  // The server has searched for some: they fit.
   for (const item of all("#found .tiles > li")) {
+    if (item.closest("[data-found]")) continue;
     let some = false;
     for (const tile of all(".tile", item)) {
-      const name = find(".name", tile)?.textContent.toLocaleLowerCase() ?? "";
-      const matches = name.includes(text);
+      const matches = wordsOf(tile).includes(text);
       tile.parentElement.hidden = !matches && tile.parentElement !== item;
       some ||= matches;
     }
     item.hidden = !some;
-    found += some;
+  }
+  const others = find("section#others");
+  if (others) others.hidden = text === "" || !all("li", others).some((item) => !item.hidden);
+  offerSearch(typed);
+  showFound(text);
+}
+
+// The link that searches the web: with the engine whose short name comes first, otherwise with the reader's own.
+function offerSearch(typed) {
+  const link = find("#web");
+  if (!link) return;
+  const [short, ...rest] = typed.split(/\s+/);
+  const named = rest.length > 0 && engineOf(short);
+  const { name, template } = named ? { name: named.title, template: named.dataset.template } : link.dataset;
+  link.parentElement.hidden = typed === "" || !template;
+  if (link.parentElement.hidden) return;
+  const text = named ? rest.join(" ") : typed;
+  link.href = template.trim().replaceAll("%s", () => encodeURIComponent(text));
+  const values = [name, text];
+  find(".name", link).textContent = link.dataset.words.replaceAll("{}", () => values.shift());
+}
+
+function engineOf(short) {
+  return all(".engines [data-template]").find(
+    (engine) => find("kbd", engine).textContent.toLowerCase() === short.toLowerCase(),
+  );
+}
+
+// Counts what is shown, and chooses the first of it.
+function showFound(text) {
+  const list = all("#found .tile").filter((tile) => tile.id !== "web" && shown(tile));
+  const count = find("#found .total[data-words]");
+  const isWhole = find("#find")?.dataset.filter === "tile";
+  if (count && isWhole) {
+    const [one, many] = count.dataset.words.split("|");
+    const isBoard = find("#found .board") !== null;
+    count.textContent = isBoard && text === "" ? "" : list.length === 1 ? one : many.replace("{}", list.length);
   }
   const nothing = find("#found .no-match");
-  if (nothing) nothing.hidden = found > 0 || text === "";
-  choose(text === "" ? null : tiles()[0]);
+  if (nothing) nothing.hidden = list.length > 0 || text === "";
+  choose(text === "" ? null : isSearch(text) ? find("#web") : tiles()[0]);
 }
 
 document.addEventListener("input", ({ target }) => {
-  if (target.dataset?.filter === "tile") filter(target);
+  if (target.id !== "find") return;
+  if (target.dataset.filter === "tile") filter(target);
+  // The server searches; until it has answered, nothing is chosen.
+  else choose(null);
+});
+
+// After the server has searched.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  const box = find("#find");
+  if (!box || target === document.body || !target.closest?.("#found")) return;
+  if (box.dataset.filter === "tile") filter(box);
+  else {
+    offerSearch(box.value.trim());
+    showFound(box.value.trim());
+  }
 });
 
 document.addEventListener("keydown", (event) => {
@@ -103,10 +251,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key in steps && list.length > 0) {
     event.preventDefault();
     choose(list[Math.min(Math.max(at + steps[event.key], 0), list.length - 1)]);
-  } else if (event.key === "Enter" && at >= 0 && !isSearch(box.value)) {
-    event.preventDefault();
-    if (box.form.target === "_blank") window.open(list[at].href, "_blank", "noreferrer");
-    else location.assign(list[at].href);
+  } else if (event.key === "Enter") {
+    // Where the server searches and has not answered yet, the form asks it.
+    if (box.value.trim() === "" || chosen() || box.dataset.filter === "tile") event.preventDefault();
+    chosen()?.click();
   } else if (event.key === "Escape" && box.value !== "") {
     event.preventDefault();
     box.value = "";
@@ -116,9 +264,16 @@ document.addEventListener("keydown", (event) => {
 
 // Whether a text begins with the short name of a search engine.
 function isSearch(text) {
-  const [short, ...rest] = text.trim().toLowerCase().split(/\s+/);
-  return rest.length > 0 && all(".engines kbd").some((kbd) => kbd.textContent.toLowerCase() === short);
+  const [short, ...rest] = text.trim().split(/\s+/);
+  return rest.length > 0 && engineOf(short) !== undefined;
 }
+
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && find("details.account[open]");
+  if (!menu) return;
+  menu.open = false;
+  find("summary", menu).focus();
+});
 
 // A button that copies the text of a field.
 document.addEventListener("click", ({ target }) => {
@@ -136,11 +291,19 @@ document.addEventListener("click", ({ target }) => {
 // After htmx has put a new page in place of this one.
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (target !== document.body) return;
-  document.documentElement.dataset.colors = document.body.dataset.colors ?? "auto";
+  document.documentElement.dataset.colors = frame().colors ?? "auto";
+  document.documentElement.lang = frame().lang ?? "en";
   foldSections();
   enrich();
-  if (!document.activeElement || document.activeElement === document.body) find("#main")?.focus();
+  // htmx puts the focus into the field with the same id, which on another page is another field.
+  const isOther = location.pathname !== path;
+  path = location.pathname;
+  forgetNote();
+  const { activeElement } = document;
+  const isLost = !activeElement || activeElement === document.body;
+  if (isLost || (isOther && !activeElement.autofocus)) find("#main")?.focus();
 });
+let path = location.pathname;
 
 // The menu for managing begins closed on phones.
 function foldSections() {
@@ -236,6 +399,7 @@ document.addEventListener("pointerdown", (event) => {
 function enrich() {
   // Icons that failed before this script ran.
   for (const image of all("img[data-initial]")) {
+    if (image.complete) plate(image);
     if (image.complete && image.naturalWidth === 0) image.decode().catch(() => replaceIcon(image));
   }
   for (const button of all("[data-copy][hidden]")) button.hidden = false;
@@ -248,6 +412,8 @@ function enrich() {
   }
 }
 enrich();
+returnToPlace();
+forgetNote();
 
 // A proxy may not tell the host at which address the page was opened; the browser knows.
 for (const link of all(".elsewhere a")) if (link.origin === location.origin) link.parentElement.remove();
@@ -256,11 +422,13 @@ for (const link of all(".elsewhere a")) if (link.origin === location.origin) lin
 document.addEventListener("change", async ({ target }) => {
   const most = Number(target.dataset?.fit);
   const [file] = (most && target.files) || [];
-  if (!file || file.size <= most) return;
+  if (!file) return;
   const picture = await createImageBitmap(file).catch(() => null);
   // What cannot be drawn is sent as it is, and refused with the reason.
   if (!picture) return;
-  for (const side of [512, 384, 256, 128]) {
+  // Few bytes can hold many pixels.
+  const isSmall = file.size <= most && Math.max(picture.width, picture.height) <= 2048;
+  for (const side of isSmall ? [] : [512, 384, 256, 128, 64]) {
     const smaller = await drawn(picture, side);
     if (smaller && smaller.size <= most && target.files[0] === file) {
       const files = new DataTransfer();

@@ -62,6 +62,16 @@ impl Api {
         }
     }
 
+    /// The API with the session that a call of this visit has begun.
+    pub fn with_new_session(&self) -> Self {
+        let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            router: self.router.with_cookies(cookies.iter()),
+            cookies: Mutex::default(),
+            refuses_changes: AtomicBool::new(false),
+        }
+    }
+
     /// From now on, refuses changes as those of an old form.
     pub fn refuse_changes(&self) {
         self.refuses_changes.store(true, Relaxed);

@@ -6,7 +6,7 @@ use axum::{
     Router,
     body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::get,
 };
 use flate2::read::GzDecoder;
@@ -25,12 +25,24 @@ pub(crate) struct Asset {
 }
 
 pub(crate) fn routes() -> Router {
-    ASSETS.iter().fold(Router::new(), |router, asset| {
+    let routes = ASSETS.iter().fold(Router::new(), |router, asset| {
         router.route(
             asset.path,
             get(async move |headers: HeaderMap| asset.respond_to(&headers)),
         )
-    })
+    });
+    routes.route("/favicon.ico", get(favicon))
+}
+
+/// The site's icon where browsers look for it if no page has named it.
+async fn favicon(headers: HeaderMap) -> Response {
+    let Some(icon) = ASSETS.iter().find(|asset| asset.name == "icon.svg") else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let mut response = icon.respond_to(&headers);
+    let a_day = HeaderValue::from_static("public, max-age=86400");
+    response.headers_mut().insert(header::CACHE_CONTROL, a_day);
+    response
 }
 
 pub(crate) fn path(name: &str) -> &'static str {

@@ -219,6 +219,12 @@ impl Form {
         }
     }
 
+    /// The same form with another text in a field.
+    pub fn set(&mut self, name: &str, value: String) {
+        self.fields.retain(|(field, _)| field != name);
+        self.fields.push((name.to_owned(), value));
+    }
+
     /// A field's text; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
         let mut fields = self.fields.iter();
@@ -299,6 +305,18 @@ impl Problems {
 
     pub fn is_empty(&self) -> bool {
         self.by_field.is_empty() && self.whole.is_empty()
+    }
+
+    /// Whether a field has a problem: the first one of them gets the focus.
+    pub fn has_field(&self) -> bool {
+        !self.by_field.is_empty()
+    }
+
+    /// The attributes of the field that has the focus when the form is opened. If there are problems, what has them gets
+    /// the focus.
+    pub fn focused(&self, attributes: &str) -> String {
+        let focus = if self.is_empty() { " autofocus" } else { "" };
+        format!("{attributes}{focus}")
     }
 
     /// The problem of a field; empty if it has none.

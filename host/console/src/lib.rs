@@ -10,9 +10,12 @@
 
 mod api;
 mod assets;
+mod edits;
 mod fields;
 mod form;
+mod links;
 mod pages;
+mod query;
 mod respond;
 mod site;
 mod texts;
@@ -35,6 +38,9 @@ pub struct ConsoleSettings {
     /// The proxies that are believed when they say at which host and with which scheme a page was opened, and the id of its
     /// request.
     pub trusted_proxies: TrustedProxies,
+    /// Whether the console has a page for every path outside `/api` and `/icons`: one that says that there is nothing, or
+    /// the page without the slash at the end. `false` if another router has pages at such paths.
+    pub is_whole_site: bool,
     /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
@@ -79,7 +85,12 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
         trusted_proxies: settings.trusted_proxies.clone(),
         documents: settings.documents,
     });
-    let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
+    let routes = if settings.is_whole_site {
+        pages::routes().merge(pages::unknown())
+    } else {
+        pages::routes()
+    };
+    let pages = routes.layer(from_fn_with_state(console, visit::around));
     let pages = pages.merge(assets::routes());
     surround(pages, &settings.limits, &settings.trusted_proxies)
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use askama::filters::{Escaper as _, Html};
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{Method, StatusCode, header, request::Parts},
+    http::{Method, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -16,6 +16,7 @@ use portico_rules::permissions::Permission;
 use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
 use serde::Deserialize;
 
+pub(crate) use crate::query::Query;
 use crate::{
     Console,
     api::{Api, ApiError, compute_in_any_case},
@@ -95,6 +96,8 @@ pub(crate) struct Visit {
     pub note: &'static str,
     pub console: Arc<Console>,
     pub accepts_gzip: bool,
+    /// Path and query of the page on which the browser was, if it says so. Another site's page may look the same.
+    pub came_from: Option<String>,
     /// Where the page was opened, if it belongs to signing in and was not opened at the public URL.
     pub elsewhere: Option<Elsewhere>,
     sender: Sender,
@@ -127,6 +130,7 @@ impl Visit {
             note: t.note(note.text("note")),
             console: console.clone(),
             accepts_gzip: accepts_gzip(&parts.headers),
+            came_from: came_from(parts),
             elsewhere: None,
             sender: sender(&parts.headers, console.public_url.as_ref()),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
@@ -143,6 +147,7 @@ impl Visit {
             note: "",
             console: console.clone(),
             accepts_gzip: accepts_gzip(&parts.headers),
+            came_from: None,
             elsewhere: None,
             sender: Sender::Unknown,
             secret: FormSecret::of(&parts.headers, console.is_secure()),
@@ -409,42 +414,6 @@ impl std::fmt::Display for HiddenToken {
 /// It consists of hexadecimal digits.
 impl askama::filters::HtmlSafe for HiddenToken {}
 
-/// The longest text of a query string that is read, in bytes. Pages repeat such texts, also in their links.
-const MOST_OF_QUERY: usize = 1 << 10;
-
-/// The query string of a page.
-pub(crate) struct Query(Vec<(String, String)>);
-
-impl Query {
-    pub fn read(parts: &Parts) -> Self {
-        let query = parts.uri.query().unwrap_or_default();
-        let fields = form_urlencoded::parse(query.as_bytes()).take(100);
-        let fields = fields.filter(|(_, value)| value.len() <= MOST_OF_QUERY);
-        Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
-    }
-
-    /// A key's text; empty if it is absent or too long.
-    pub fn text(&self, name: &str) -> &str {
-        let mut fields = self.0.iter();
-        let found = fields.find(|(field, _)| field == name);
-        found.map_or("", |(_, value)| value)
-    }
-
-    /// The number of a page, from 1.
-    pub fn page(&self) -> u32 {
-        let page = self.text("page").parse().unwrap_or(1);
-        u32::clamp(page, 1, 1_000_000)
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Query {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::read(parts))
-    }
-}
-
 /// The visit that [`around`] made.
 #[derive(Clone)]
 pub(crate) struct Visitor(pub Arc<Visit>);
@@ -538,6 +507,12 @@ struct ErrorPage<'a> {
     status: u16,
     title: &'static str,
     message: String,
+}
+
+fn came_from(parts: &Parts) -> Option<String> {
+    let address = parts.headers.get(header::REFERER)?.to_str().ok()?;
+    let address: Uri = address.parse().ok()?;
+    Some(address.path_and_query()?.to_string())
 }
 
 /// The page of an error.

@@ -80,6 +80,25 @@ impl InProcess {
         Ok(response)
     }
 
+    /// The same sender with these cookies, which a response has set since.
+    #[must_use]
+    pub fn with_cookies<'a>(&self, set: impl IntoIterator<Item = &'a HeaderValue>) -> Self {
+        let set = set
+            .into_iter()
+            .filter_map(|cookie| cookie.to_str().ok()?.split(';').next());
+        let sent = self
+            .headers
+            .get(header::COOKIE)
+            .and_then(|cookies| cookies.to_str().ok());
+        // The first cookie of a name counts.
+        let all: Vec<&str> = set.chain(sent).collect();
+        let mut same = self.clone();
+        if let Ok(cookies) = HeaderValue::try_from(all.join("; ")) {
+            same.headers.insert(header::COOKIE, cookies);
+        }
+        same
+    }
+
     /// The extensions of the sender's request.
     pub fn extensions(&self) -> &Extensions {
         &self.extensions

@@ -16,6 +16,8 @@ const SVG_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox
 pub(crate) enum Keep {
     /// The address of the picture changes with the icon.
     ForLong,
+    /// A look-up may find another picture for the name.
+    ForAnHour,
     /// The browser asks each time whether the picture is still the same.
     Ask,
 }
@@ -47,6 +49,7 @@ pub(crate) fn picture(picture: &Picture, headers: &HeaderMap, keep: Keep) -> Res
     }
     let keep = HeaderValue::from_static(match keep {
         Keep::ForLong => "private, max-age=31536000, immutable",
+        Keep::ForAnHour => "private, max-age=3600",
         Keep::Ask => "private, no-cache",
     });
     headers.insert(header::CACHE_CONTROL, keep);

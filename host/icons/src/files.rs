@@ -115,6 +115,11 @@ impl IconFiles {
         })
     }
 
+    /// The clock by which failures are forgotten.
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
+    }
+
     /// Whether the picture at this URL is in the folder.
     pub async fn is_kept(self: &Arc<Self>, icon_url: &str) -> bool {
         let Ok(PictureSource::Web(url)) = PictureSource::of(icon_url) else {

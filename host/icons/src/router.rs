@@ -3,6 +3,7 @@
 //! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v`
 //!   identifies the icon's URL ([`app_icon`]), so that another icon has another address, and browsers may cache it for
 //!   long.
+//! - `GET /icons/default.svg`: the default icon. What has it gets the icon that fits its name, or its first letter.
 //! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
 //!
 //! Invariant: only the API decides who gets what. It is called in this process with the headers and extensions of the
@@ -19,6 +20,7 @@ use axum::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use portico_http::InProcess;
+use portico_model::DEFAULT_ICON;
 use portico_rules::permissions::Permission;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
@@ -29,6 +31,8 @@ use crate::{
     answer::{self, Keep},
     error::IconError,
     files::IconFiles,
+    letter,
+    names::{FindIcon, Names},
 };
 
 /// The characters that a path may contain as they are: the ids that Portico makes need no encoding.
@@ -69,6 +73,7 @@ fn version(icon_url: &str) -> String {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
+    name: String,
     icon_url: String,
 }
 
@@ -95,10 +100,11 @@ struct SessionUser {
 }
 
 /// The routes `/icons/…`. `api` is everything under `/api`, as `portico_http::router` returns it. The responses need
-/// what `portico_http::surround` adds.
-pub fn router(api: Router, files: Arc<IconFiles>) -> Router {
+/// what `portico_http::surround` adds. `find` looks names up that have the default icon.
+pub fn router(api: Router, files: Arc<IconFiles>, find: FindIcon) -> Router {
     let routes = Arc::new(Routes {
         api,
+        names: Names::new(find, files.clock()),
         files,
         previews: Semaphore::new(MOST_PREVIEWS),
     });
@@ -113,6 +119,7 @@ pub fn router(api: Router, files: Arc<IconFiles>) -> Router {
 struct Routes {
     api: Router,
     files: Arc<IconFiles>,
+    names: Names,
     previews: Semaphore,
 }
 
@@ -129,6 +136,7 @@ impl Routes {
         let answer = match path[..] {
             ["apps", id] => self.app(&parts, &decode(id)).await,
             ["engines", id] => self.engine(&parts, &decode(id)).await,
+            ["default.svg"] => return self.default_icon(&parts),
             ["preview"] => self.preview(&parts).await,
             _ => return answer::text(StatusCode::NOT_FOUND, "There is nothing at this path"),
         };
@@ -146,12 +154,37 @@ impl Routes {
     }
 
     async fn icon(&self, parts: &Parts, record: &Record) -> Response {
+        if record.icon_url == DEFAULT_ICON {
+            return self.icon_by_name(parts, &record.name).await;
+        }
         let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(&record.icon_url));
         let keep = if is_asked_for { Keep::ForLong } else { Keep::Ask };
         match timeout(PATIENCE, self.files.get(&record.icon_url)).await {
             Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, keep),
             Ok(Err(error)) => answer::no_picture(&error),
             Err(_) => answer::no_picture(&IconError::Busy),
+        }
+    }
+
+    /// The icon that is found by a name, or a tile with its letter.
+    async fn icon_by_name(&self, parts: &Parts, name: &str) -> Response {
+        let found = async {
+            let url = self.names.icon_of(name).await?;
+            self.files.get(&url).await.ok()
+        };
+        let found = timeout(PATIENCE, found).await.ok().flatten();
+        let picture = found.map_or_else(|| letter::tile(name), Ok);
+        match picture {
+            Ok(picture) => answer::picture(&picture, &parts.headers, Keep::ForAnHour),
+            Err(error) => answer::no_picture(&error),
+        }
+    }
+
+    /// The default icon by itself.
+    fn default_icon(&self, parts: &Parts) -> Response {
+        match letter::tile("") {
+            Ok(picture) => answer::picture(&picture, &parts.headers, Keep::ForAnHour),
+            Err(error) => answer::no_picture(&error),
         }
     }
 

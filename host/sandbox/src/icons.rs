@@ -4,8 +4,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 /// The icon of an app whose name fits no other icon, unless the settings name another one.
-pub const DEFAULT_ICON: &str =
-    "https://cdn.jsdelivr.net/gh/homarr-labs/dashboard-icons@master/svg/homarr.svg";
+pub use portico_model::DEFAULT_ICON;
 
 /// Finds icons.
 #[async_trait]
@@ -15,8 +14,9 @@ pub trait Icons: Send + Sync + 'static {
 
     /// The icons whose names contain this text, the best first, at most `limit`. For people who choose one; the
     /// component does not call this.
-    async fn search(&self, _text: &str, _limit: usize) -> Vec<NamedIcon> {
-        Vec::new()
+    /// `None` if no collection of icons can be reached.
+    async fn search(&self, _text: &str, _limit: usize) -> Option<Vec<NamedIcon>> {
+        Some(Vec::new())
     }
 
     /// The icon for names that fit no other icon.

@@ -188,8 +188,8 @@ impl Sandbox {
     }
 
     /// Where icons are looked up.
-    pub fn icons(&self) -> &dyn Icons {
-        &*self.imports.icons
+    pub fn icons(&self) -> &Arc<dyn Icons> {
+        &self.imports.icons
     }
 
     /// Another component alongside this one, with the same imports, limits and compiler. The calls of both share

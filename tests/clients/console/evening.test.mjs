@@ -42,7 +42,9 @@ test("a first evening", async (evening) => {
   await evening.test("many apps are made from a list", async () => {
     await page.goto(`${url}/apps/many`);
     await page.locator("main textarea").fill("Jellyfin | https://jellyfin.example\nGrafana | https://grafana.example");
-    await page.locator("main form button.main").click();
+    await button(page, "Look at it first").click();
+    await button(page, "Add all").click();
+    await page.getByText("Created.").waitFor();
     await page.locator("th", { hasText: "Grafana" }).waitFor();
   });
 
@@ -120,9 +122,11 @@ test("a first evening", async (evening) => {
   await evening.test("the audit log has it all", async () => {
     await page.goto(`${url}/audit`);
     const log = await page.locator("main").innerText();
-    for (const what of ["user.delete", "user.setDisabled", "board.share", "user.register", "app.create"]) {
+    for (const what of ["Delete a user", "Disable or enable a user", "Share a board", "Register with an invite", "Create apps"]) {
       assert.ok(log.includes(what), `${what} is missing in ${log}`);
     }
+    await page.getByRole("link", { name: "Evening", exact: true }).first().click();
+    await page.waitForURL(/\/boards\//);
   });
   page.assertQuiet();
 });

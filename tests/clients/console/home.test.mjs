@@ -28,10 +28,10 @@ test("typing filters the tiles, the arrow keys choose one, and Enter opens it", 
   await page.keyboard.press("Escape");
   assert.deepEqual(await visible(page), all);
   await page.keyboard.type("nothing has this name");
-  await page.getByText("No app has this name.").waitFor();
+  await page.getByText("No app fits.").waitFor();
   await page.keyboard.press("Escape");
   await page.keyboard.type("own cl");
-  // A new user's searches open in a new tab, and so does what the search box opens.
+  // A new user's links open in a new tab.
   const [opened] = await Promise.all([page.context().waitForEvent("page"), page.keyboard.press("Enter")]);
   await opened.waitForURL(`${url}/api/health/live`);
   page.assertQuiet();
@@ -75,9 +75,9 @@ test("a tile opens its app as a page of its own, also on this host", async () =>
   const page = await open(browser);
   await signIn(page);
   await page.goto(`${url}/?all=1`);
-  await page.locator("a.tile").first().click();
-  await page.waitForURL(`${url}/api/health/live`);
-  assert.equal(await page.evaluate(() => document.contentType), "application/json");
+  const [opened] = await Promise.all([page.context().waitForEvent("page"), page.locator("#found a.tile").first().click()]);
+  await opened.waitForURL(`${url}/api/health/live`);
+  assert.equal(await opened.evaluate(() => document.contentType), "application/json");
 });
 
 test("what is no page never becomes one", async () => {
@@ -102,11 +102,11 @@ test("what was typed stays where the session has ended or the host is gone", asy
   await page.goto(`${url}/apps/many`);
   await page.fill("main textarea", "one | https://one.example");
   await page.context().clearCookies();
-  await page.locator("main form button.main").click();
+  await page.getByRole("button", { name: "Look at it first" }).click();
   await page.getByRole("alert").waitFor();
   assert.equal(await page.inputValue("main textarea"), "one | https://one.example");
   await page.route("**/*", (route) => route.abort());
-  await page.locator("main form button.main").click();
+  await page.getByRole("button", { name: "Look at it first" }).click();
   await page.getByText("Portico cannot be reached.").waitFor();
   assert.equal(await page.inputValue("main textarea"), "one | https://one.example");
 });

@@ -102,10 +102,10 @@ fn what_is_wrong_with_an_app_stands_at_its_field_and_what_was_typed_stays() {
         .assert_hides("src=\"data:text");
     let german = Browser::of(&server, "root").in_german();
     let page = german.open("/apps/new");
-    let page = german.submit(&page, "/apps/new", &[("name", "x"), ("href", "nowhere")]);
+    let page = german.submit(&page, "/apps/new", &[("name", "x"), ("href", "/nowhere")]);
     assert_eq!(
         page.problem("href").as_deref(),
-        Some("muss eine vollständige URL sein, etwa https://nas.example")
+        Some("muss eine vollständige Adresse sein, etwa https://nas.example")
     );
 }
 
@@ -191,15 +191,19 @@ fn many_apps_come_from_a_list_all_of_them_or_none() {
     let page = browser.open("/apps/many");
     let wrong =
         "Good | https://good.example\r\n\r\n | https://nameless.example\r\nBad | javascript:1 | /i.svg | <b>";
-    let page = browser.submit(&page, "/apps/many", &[("list", wrong)]);
+    let page = browser.submit(&page, "/apps/many", &[("list", wrong), ("do", "add")]);
     page.assert_status(422)
-        .assert_shows("Line 3: Name: must not be empty")
-        .assert_shows("Line 4: Link: must not be a URL of the scheme javascript:")
+        .assert_shows("Line 3</span><p class=\"problem\">Name: must not be empty")
+        .assert_shows("Line 4</span><p class=\"problem\">Link: must not be a URL of the scheme javascript:")
         .assert_shows("Bad | javascript:1 | /i.svg | &#60;b&#62;");
     assert_eq!(root.app_names().len(), 0);
     for (list, problem) in [
         (" \r\n ", "The list is empty"),
-        ("a|b|c|d|https://e|f", "Line 1: too many columns"),
+        (
+            "a|b|c|d|https://e|f",
+            "Line 1</span><p class=\"problem\">too many columns",
+        ),
+        ("a,b\n\"c", "The quotation mark of line 2 is not closed"),
     ] {
         browser
             .submit(&page, "/apps/many", &[("list", list)])
@@ -214,8 +218,23 @@ fn many_apps_come_from_a_list_all_of_them_or_none() {
     assert_eq!(root.app_names().len(), 0);
     let list = "Name,URL,Icon\r\n\"One, two\",https://one.example,/1.svg\r\nThree,,\r\n";
     let page = browser.submit(&page, "/apps/many", &[("list", list)]);
+    page.assert_status(200)
+        .assert_shows("One, two")
+        .assert_shows("Nothing is made yet.");
+    assert_eq!(root.app_names().len(), 0);
+    let page = browser.submit(&page, "/apps/many", &[("list", list), ("do", "add")]);
     assert_eq!(page.path, "/apps?note=created");
     assert_eq!(root.app_names(), ["One, two", "Three"]);
+    // The way back.
+    let apps = root.query("app.all", &Value::Null).data();
+    let [first, second] = [0, 1].map(|place| apps[place]["id"].as_str().unwrap());
+    let page = browser.open(&format!("/apps/delete?id={first}&id={second}&id=none"));
+    page.assert_shows("Delete 2 apps?").assert_shows("One, two");
+    let ids = [("id", first), ("id", second)];
+    let page = browser.submit(&page, "/apps/delete", &ids);
+    assert_eq!(page.path, "/apps?note=deleted");
+    assert_eq!(root.app_names().len(), 0);
+    browser.open("/apps/delete").assert_shows("Nothing is selected.");
 }
 
 #[test]
@@ -271,4 +290,61 @@ fn people_see_and_do_what_their_permissions_allow() {
         assert!(page.path.starts_with("/sign-in?next="), "{}", page.path);
     }
     assert_eq!(root.app_names(), ["nextcloud"]);
+}
+
+#[test]
+fn two_tabs_that_change_one_app_keep_each_others_fields() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let id = root.app("nextcloud");
+    let path = format!("/apps/{id}/edit");
+    let (one, other) = (Browser::of(&server, "root"), Browser::of(&server, "root"));
+    let (first, second) = (one.open(&path), other.open(&path));
+    let icon = root.query("app.byId", &json!({ "id": id })).data()["iconUrl"].clone();
+    let icon = icon.as_str().unwrap();
+    let was = |page: &super::page::Page, field: &str| {
+        let (_, rest) = page
+            .html
+            .split_once(&format!("name=\"was-{field}\" value=\""))
+            .unwrap();
+        rest[..16].to_owned()
+    };
+    let save = |browser: &Browser, page: &super::page::Page, name: &str, description: &str| {
+        let prints = ["name", "description", "href", "iconUrl"].map(|field| was(page, field));
+        let fields = [
+            ("name", name),
+            ("description", description),
+            ("iconUrl", icon),
+            ("href", ""),
+            ("was-name", &prints[0]),
+            ("was-description", &prints[1]),
+            ("was-href", &prints[2]),
+            ("was-iconUrl", &prints[3]),
+        ];
+        browser.submit(page, &path, &fields)
+    };
+    let stored = || {
+        let app = root.query("app.byId", &json!({ "id": id })).data();
+        (
+            app["name"].as_str().unwrap().to_owned(),
+            app["description"].clone(),
+        )
+    };
+    assert_eq!(save(&one, &first, "Cloud", "").path, "/apps?note=saved");
+    // The other tab still has the old name, and changes only the description.
+    assert_eq!(
+        save(&other, &second, "nextcloud", "Files").path,
+        "/apps?note=saved"
+    );
+    assert_eq!(stored(), ("Cloud".to_owned(), json!("Files")));
+    // Both have changed the name.
+    let refused = save(&other, &second, "Files", "Files");
+    refused.assert_status(422);
+    assert_eq!(
+        refused.problem("name").as_deref(),
+        Some("This was changed meanwhile, to: Cloud. Save again to replace it.")
+    );
+    assert_eq!(stored().0, "Cloud");
+    assert_eq!(save(&other, &refused, "Files", "Files").path, "/apps?note=saved");
+    assert_eq!(stored().0, "Files");
 }

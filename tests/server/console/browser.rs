@@ -97,6 +97,7 @@ fn pages(root: &Session) -> Value {
         "/apps",
         "/apps/new",
         "/apps/many",
+        format!("/apps/delete?id={app}"),
         format!("/apps/{app}/edit"),
         format!("/apps/{app}/delete"),
         "/manage/boards",
@@ -147,6 +148,20 @@ fn run(file: &str, server: &Portico, more: &[(&str, String)]) {
 fn the_first_page_is_quick_to_use_with_keys_and_links() {
     let (server, _) = furnished();
     run("home.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_search_box_finds_what_is_on_the_board_then_other_apps_then_the_web() {
+    let (server, _) = furnished();
+    run("search.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
+    let (server, _) = furnished();
+    run("forms.test.mjs", &server, &[]);
 }
 
 #[test]

@@ -5,16 +5,19 @@ use std::collections::HashMap;
 use askama::Template;
 use axum::{Router, routing::get};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     PageResult,
     found_users::{Found, find, names},
     paging::Pages,
+    segment,
+    tiles::{self, BoardLink},
 };
 use crate::{
     api::ApiError,
     respond::page,
+    texts::audited,
     times::day_start,
     visit::{Query, Visit, Visitor},
 };
@@ -110,13 +113,35 @@ struct AuditPage<'a> {
     problem: String,
     rows: Vec<Row>,
     names: HashMap<String, String>,
+    /// Names and paths of the records that exist, by id.
+    records: HashMap<String, (String, String)>,
     total: usize,
     pages: Pages,
 }
 
 impl AuditPage<'_> {
-    fn outcomes(&self) -> &'static [&'static str] {
-        &OUTCOMES
+    /// The outcomes to choose from, in words.
+    fn outcomes(&self) -> Vec<(&'static str, &'static str)> {
+        let all = OUTCOMES.iter().map(|code| (*code, self.outcome(code)));
+        all.collect()
+    }
+
+    /// The actions to choose from, in words.
+    fn actions(&self) -> Vec<(&'static str, &'static str)> {
+        audited::actions(self.v.t.language)
+    }
+
+    fn action<'s>(&self, procedure: &'s str) -> &'s str {
+        audited::action(self.v.t.language, procedure)
+    }
+
+    fn outcome<'s>(&self, code: &'s str) -> &'s str {
+        audited::outcome(self.v.t.language, code)
+    }
+
+    /// Name and path of a record that exists.
+    fn record(&self, id: &str) -> Option<&(String, String)> {
+        self.records.get(id)
     }
 
     /// The name of the user who did it, or the id of a deleted user.
@@ -194,6 +219,7 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
     let actors = found.items.iter().filter_map(|row| row.actor_id.as_deref());
     let chosen = Some(&*filter.actor).filter(|actor| !actor.is_empty());
     let names = names(&visit.api, actors.chain(chosen)).await?;
+    let records = records(&visit, &found.items).await?;
     let mut address = filter.address(&filter.actor, filter.procedure);
     if !address.ends_with('?') {
         address.push('&');
@@ -204,10 +230,50 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
         which,
         problem,
         names,
+        records,
         rows: found.items,
         total: found.total,
         pages: Pages::new(&address, query.page(), PAGE, found.total),
     }))
+}
+
+/// Names and paths of the records on which the rows of a page acted, as far as they exist and have a page.
+async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String, String)>, ApiError> {
+    let mut wanted: HashMap<&str, Vec<&str>> = HashMap::new();
+    for row in rows {
+        let kind = row.procedure.split('.').next().unwrap_or_default();
+        let kind = if kind == "sign-in" { "user" } else { kind };
+        if let Some(id) = &row.target {
+            wanted.entry(kind).or_default().push(id);
+        }
+    }
+    let ids = |kind| wanted.get(kind).cloned().unwrap_or_default();
+    let mut found = HashMap::new();
+    for (id, app) in tiles::by_ids(&visit.api, ids("app")).await? {
+        found.insert(id, (app.name.clone(), format!("{}/edit", app.path())));
+    }
+    for (id, name) in names(&visit.api, ids("user")).await? {
+        let path = format!("/users/{}", segment(&id));
+        found.insert(id, (name, path));
+    }
+    // These procedures return all records at once.
+    let lists = [
+        ("board", "board.getVisible", "/boards/", ""),
+        ("group", "group.getAll", "/groups/", ""),
+        ("searchEngine", "searchEngine.getSelectable", "/engines/", "/edit"),
+    ];
+    for (kind, procedure, before, after) in lists {
+        let wanted = ids(kind);
+        if wanted.is_empty() {
+            continue;
+        }
+        let all: Vec<BoardLink> = visit.api.query(procedure, Value::Null).await?;
+        for record in all.into_iter().filter(|record| wanted.contains(&&*record.id)) {
+            let path = format!("{before}{}{after}", segment(&record.id));
+            found.insert(record.id, (record.name, path));
+        }
+    }
+    Ok(found)
 }
 
 /// The users whom a typed name can mean: the one who has exactly this name, otherwise all whose names contain it.

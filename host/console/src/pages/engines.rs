@@ -8,17 +8,20 @@ use axum::{
     routing::get,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_icons::DEFAULT_ICON;
 use serde_json::{Value, json};
 
 use super::{
     PageResult,
     icon_picker::{self, Picker},
+    list_place::ListPlace,
     paging::Pages,
     search::Engine,
     segment,
 };
 use crate::{
     api::{Api, ApiError},
+    edits::{Merged, WasRead},
     fields::WITH_ICON,
     form::{Form, Problems},
     respond::{page, page_with, see},
@@ -26,6 +29,9 @@ use crate::{
 };
 
 const PAGE: usize = 50;
+
+/// The list of search engines.
+const LIST: &str = "/engines";
 
 const FIELDS: [&str; 5] = ["name", "short", "urlTemplate", "iconUrl", "description"];
 
@@ -37,12 +43,24 @@ pub(super) fn routes() -> Router {
         .route("/engines/{id}/delete", get(ask).post(delete))
 }
 
+/// Search engines that many people use: name, short name and address.
+const KNOWN: [(&str, &str, &str); 6] = [
+    ("DuckDuckGo", "d", "https://duckduckgo.com/?q=%s"),
+    ("Google", "g", "https://www.google.com/search?q=%s"),
+    ("Kagi", "k", "https://kagi.com/search?q=%s"),
+    ("SearXNG", "sx", "https://searx.be/search?q=%s"),
+    ("Brave", "b", "https://search.brave.com/search?q=%s"),
+    ("Wikipedia", "w", "https://en.wikipedia.org/w/index.php?search=%s"),
+];
+
 #[derive(Template)]
 #[template(path = "engines/list.html")]
 struct ListPage<'a> {
     v: &'a Visit,
     query: &'a str,
     engines: Vec<Engine>,
+    /// Those that many people use and that are not here yet.
+    known: Vec<(&'static str, &'static str, &'static str)>,
     total: usize,
     pages: Pages,
 }
@@ -56,6 +74,8 @@ struct EditPage<'a> {
     form: &'a Form,
     problems: Problems,
     picker: Picker,
+    list: ListPlace,
+    read: WasRead,
 }
 
 impl EditPage<'_> {
@@ -78,6 +98,7 @@ impl EditPage<'_> {
 struct DeletePage<'a> {
     v: &'a Visit,
     engine: Engine,
+    list: ListPlace,
 }
 
 /// The API returns all search engines; the page shows a part of them.
@@ -85,6 +106,12 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.permitted("admin")?;
     let text = query.text("q").trim();
     let mut engines = all(&visit.api).await?;
+    let is_here = |name: &str| {
+        engines
+            .iter()
+            .any(|engine| engine.name.eq_ignore_ascii_case(name))
+    };
+    let known = KNOWN.into_iter().filter(|(name, _, _)| !is_here(name)).collect();
     let wanted = text.to_lowercase();
     engines.retain(|engine| engine.name.to_lowercase().contains(&wanted));
     let total = engines.len();
@@ -93,6 +120,7 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
     Ok(page(&ListPage {
         v: &visit,
         query: text,
+        known,
         engines: engines.into_iter().skip(first).take(PAGE).collect(),
         total,
         pages: Pages::new(&address, query.page(), PAGE, total),
@@ -107,6 +135,8 @@ async fn show_new(visit: Visitor) -> PageResult {
         form: &Form::default(),
         problems: Problems::default(),
         picker: Picker::default(),
+        list: ListPlace::of(&visit, LIST),
+        read: WasRead::default(),
     }))
 }
 
@@ -119,6 +149,13 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
         ("urlTemplate", &engine.url_template),
         ("description", engine.about()),
     ]);
+    let read = WasRead::of(&[
+        ("name", &engine.name),
+        ("short", &engine.short),
+        ("urlTemplate", &engine.url_template),
+        ("iconUrl", &engine.icon_url),
+        ("description", engine.about()),
+    ]);
     Ok(page(&EditPage {
         v: &visit,
         engine: Some(path(&id)),
@@ -128,6 +165,8 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
             url: engine.icon_url,
             ..Picker::default()
         },
+        list: ListPlace::of(&visit, LIST),
+        read,
     }))
 }
 
@@ -142,33 +181,25 @@ async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
 async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let form = visit.form_with(&WITH_ICON, request).await?;
+    let mut read = WasRead::kept(&form, &FIELDS);
     let (status, problems) = if icon_picker::is_search(&form) {
         (StatusCode::OK, Problems::default())
     } else {
-        let mut input = json!({
-            "name": form.text("name"),
-            "short": form.text("short"),
-            "urlTemplate": form.text("urlTemplate"),
-            "iconUrl": icon_picker::chosen(&form),
-            "description": form.lines("description"),
-        });
-        let saved = match id {
-            None => visit.api.change("searchEngine.create", input).await,
-            Some(id) => {
-                input["id"] = id.into();
-                visit.api.change("searchEngine.update", input).await
+        let merged = merge(visit, id, &form).await?;
+        let saved = match merged.problems.is_empty() {
+            true => store(visit, id, &merged).await,
+            false => {
+                read = merged.read;
+                Ok(merged.problems)
             }
         };
         match saved {
-            Ok(()) => {
+            Ok(problems) if problems.is_empty() => {
                 let note = if id.is_some() { "saved" } else { "created" };
-                return Ok(see(&format!("/engines?note={note}")));
+                return Ok(see(&ListPlace::kept(&form, LIST).with_note(note)));
             }
-            Err(error) if error.is_of_input() => (
-                StatusCode::UNPROCESSABLE_ENTITY,
-                Problems::of(&error, &FIELDS, |text| visit.say(text)),
-            ),
-            Err(error) => return Err(error),
+            Ok(problems) => (StatusCode::UNPROCESSABLE_ENTITY, problems),
+            Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, visit.problems(error, &FIELDS)?),
         }
     };
     let again = EditPage {
@@ -177,22 +208,76 @@ async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
         form: &form,
         problems,
         picker: Picker::of(&visit.api, &form).await,
+        list: ListPlace::kept(&form, LIST),
+        read,
     };
     Ok(page_with(status, &again))
+}
+
+/// What was typed, merged with what is stored by now. A name finds an icon where none is typed.
+async fn merge(visit: &Visit, id: Option<&str>, form: &Form) -> Result<Merged, ApiError> {
+    let stored = match id {
+        Some(id) => Some(one(&visit.api, id).await?),
+        None => None,
+    };
+    let icon = match icon_picker::chosen(form).trim() {
+        "" => {
+            let found = icon_picker::by_name(&visit.api, form.text("name")).await;
+            found.unwrap_or_else(|| DEFAULT_ICON.to_owned())
+        }
+        typed => typed.to_owned(),
+    };
+    let of = |text: fn(&Engine) -> &str| stored.as_ref().map_or("", text);
+    let fields: [(&str, &str, &str); 5] = [
+        ("name", of(|engine| &engine.name), form.text("name")),
+        ("short", of(|engine| &engine.short), form.text("short")),
+        (
+            "urlTemplate",
+            of(|engine| &engine.url_template),
+            form.text("urlTemplate"),
+        ),
+        ("iconUrl", of(|engine| &engine.icon_url), &icon),
+        ("description", of(Engine::about), form.text("description")),
+    ];
+    Ok(Merged::of(visit, form, &fields))
+}
+
+/// Stores a search engine; there are no problems afterwards.
+async fn store(visit: &Visit, id: Option<&str>, merged: &Merged) -> Result<Problems, ApiError> {
+    let description = merged.text("description").replace("\r\n", "\n");
+    let mut input = json!({
+        "name": merged.text("name"),
+        "short": merged.text("short"),
+        "urlTemplate": merged.text("urlTemplate"),
+        "iconUrl": merged.text("iconUrl"),
+        "description": Some(description).filter(|text| !text.trim().is_empty()),
+    });
+    match id {
+        None => visit.api.change("searchEngine.create", input).await?,
+        Some(id) => {
+            input["id"] = id.into();
+            visit.api.change("searchEngine.update", input).await?;
+        }
+    }
+    Ok(Problems::default())
 }
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("admin")?;
     let engine = one(&visit.api, &id).await?;
-    Ok(page(&DeletePage { v: &visit, engine }))
+    Ok(page(&DeletePage {
+        v: &visit,
+        engine,
+        list: ListPlace::of(&visit, LIST),
+    }))
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
     let input = json!({ "id": id });
     visit.api.change("searchEngine.delete", input).await?;
-    Ok(see("/engines?note=deleted"))
+    Ok(see(&ListPlace::kept(&form, LIST).with_note("deleted")))
 }
 
 async fn all(api: &Api) -> Result<Vec<Engine>, ApiError> {

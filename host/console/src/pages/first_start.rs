@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     PageResult,
-    onboarding::{is_open, with_password},
+    onboarding::{begin, is_open},
 };
 use crate::{
     form::{Form, Problems},
@@ -52,7 +52,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         input["email"] = email.into();
     }
     match visit.api.mutate::<Value>("user.initUser", input).await {
-        Ok(_) => match with_password(&visit.api, form.text("username"), form.text("password"), None).await {
+        Ok(_) => match begin(&visit.api, &form).await {
             Ok(()) => Ok(see("/welcome")),
             Err(_) => Ok(see("/sign-in?note=registered")),
         },

@@ -10,7 +10,7 @@ use super::{
     PageResult,
     board_list::BoardLinks,
     boards::{Right, StoredBoard, StoredItem},
-    onboarding,
+    onboarding, others,
     paging::Pages,
     search::Engine,
     segment,
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     api::{Api, ApiError},
     respond::see,
+    texts::fill,
     visit::{Query, Visitor},
 };
 
@@ -48,6 +49,7 @@ struct Preferences {
     home_board_id: Option<String>,
     mobile_home_board_id: Option<String>,
     open_search_in_new_tab: bool,
+    default_search_engine_id: Option<String>,
 }
 
 /// Something on a board.
@@ -76,8 +78,12 @@ struct HomePage {
     title: String,
     links: BoardLinks,
     engines: Vec<Engine>,
-    /// `_blank` if searches open in a new tab.
+    /// `_blank` if links open in a new tab.
     target: &'static str,
+    /// The reader's own search engine.
+    web: Option<Engine>,
+    /// Where the apps are that are not on the boards of this page; empty if all are on it.
+    others: String,
     content: Content,
     /// What the apps were searched for.
     query: String,
@@ -91,6 +97,15 @@ struct HomePage {
 }
 
 impl HomePage {
+    /// The reader's search engine: its name and template, and the words and the address of a search for the text with
+    /// which the page was opened.
+    fn web_search(&self) -> Option<(&str, &str, String, String)> {
+        let engine = self.web.as_ref()?;
+        let words = fill(self.v.t.home.search_web, &[&engine.name, &self.query]);
+        let address = engine.address(&self.query);
+        Some((&engine.name, &engine.url_template, words, address))
+    }
+
     fn is_empty(&self) -> bool {
         match &self.content {
             Content::Apps(apps) => apps.is_empty(),
@@ -109,9 +124,11 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
             .api
             .query::<Preferences>("user.getById", json!({ "userId": user.id })),
         visit.api.query("board.getVisible", Value::Null),
-        visit.api.query("searchEngine.getSelectable", Value::Null),
+        visit
+            .api
+            .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
     );
-    let (preferences, boards, engines) = (preferences?, boards?, engines?);
+    let (preferences, boards, shown_engines) = (preferences?, boards?, engines?);
     let links = BoardLinks::of(boards, None);
     let text = query.text("q").trim();
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
@@ -123,12 +140,10 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
         v: visit.clone(),
         title: visit.t.home.title.into(),
         links,
-        engines,
-        target: if preferences.open_search_in_new_tab {
-            "_blank"
-        } else {
-            ""
-        },
+        target: preferences.target(),
+        web: preferences.engine(&shown_engines),
+        engines: shown_engines,
+        others: String::new(),
         content: Content::Boards(Vec::new()),
         query: text.into(),
         total: None,
@@ -137,15 +152,19 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
         may_edit: false,
     };
     if content.is_empty() {
-        let apps = apps(&visit.api, text, query.page()).await?;
+        let (apps, is_whole) = apps(&visit.api, text, query.page()).await?;
         shown.total = Some(apps.total);
-        shown.is_whole = text.is_empty() && apps.items.len() == apps.total;
+        shown.is_whole = text.is_empty() && is_whole;
         if apps.items.len() < apps.total {
             let found = utf8_percent_encode(text, NON_ALPHANUMERIC);
             shown.pages = Pages::new(&format!("/?q={found}&"), query.page(), PAGE, apps.total);
         }
         shown.content = Content::Apps(apps.items);
     } else {
+        shown.others = others::address(
+            preferences.home_boards().iter().map(|(_, id)| *id),
+            preferences.target(),
+        );
         shown.content = Content::Boards(content);
     }
     visit.long_page(StatusCode::OK, move || shown.render()).await
@@ -155,25 +174,21 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let board = read_board(&visit.api, &id).await?;
     let boards = visit.api.query("board.getVisible", Value::Null);
     let boards: Vec<BoardLink> = boards.await?;
-    let (engines, target, may_edit) = match &visit.user {
-        None => (Vec::new(), "", false),
+    let (engines, target, web, may_edit) = match &visit.user {
+        None => (Vec::new(), "", None, false),
         Some(user) => {
             let (engines, preferences, right) = tokio::join!(
-                visit.api.query("searchEngine.getSelectable", Value::Null),
+                visit
+                    .api
+                    .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
                 visit
                     .api
                     .query::<Preferences>("user.getById", json!({ "userId": user.id })),
                 Right::read(&visit.api, &id),
             );
-            (
-                engines?,
-                if preferences?.open_search_in_new_tab {
-                    "_blank"
-                } else {
-                    ""
-                },
-                right? >= Right::Change,
-            )
+            let (engines, preferences) = (engines?, preferences?);
+            let web = preferences.engine(&engines);
+            (engines, preferences.target(), web, right? >= Right::Change)
         }
     };
     let shown = HomePage {
@@ -182,6 +197,11 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
         links: BoardLinks::of(boards, Some(&id)),
         engines,
         target,
+        web,
+        others: match visit.user {
+            Some(_) => others::address([id.as_str()].into_iter(), target),
+            None => String::new(),
+        },
         content: Content::Boards(vec![("both", board)]),
         query: String::new(),
         total: None,
@@ -193,6 +213,17 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
 }
 
 impl Preferences {
+    /// `_blank` if links open in a new tab.
+    fn target(&self) -> &'static str {
+        if self.open_search_in_new_tab { "_blank" } else { "" }
+    }
+
+    /// The user's own search engine.
+    fn engine(&self, engines: &[Engine]) -> Option<Engine> {
+        let id = self.default_search_engine_id.as_ref()?;
+        engines.iter().find(|engine| engine.id == *id).cloned()
+    }
+
     /// The home boards, and for which screens each is.
     fn home_boards(&self) -> Vec<(&'static str, &str)> {
         match (
@@ -242,14 +273,23 @@ async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
     })
 }
 
-/// The apps with a text in their names: all of them if they fit on one page, otherwise the page with this number.
-async fn apps(api: &Api, text: &str, number: u32) -> Result<Apps, ApiError> {
-    let input = json!({ "page": number, "pageSize": PAGE, "search": text });
-    let apps: Apps = api.query("app.getPaginated", input).await?;
-    if !text.is_empty() || number != 1 || apps.total <= PAGE || apps.total > MOST_TILES {
-        return Ok(apps);
+/// The apps that fit a text, and whether these are all of them, on one page. Of more than fit on one page, those with the
+/// text in their names, and the page with this number.
+pub(super) async fn apps(api: &Api, text: &str, number: u32) -> Result<(Apps, bool), ApiError> {
+    let input = json!({ "page": number, "pageSize": PAGE, "search": "" });
+    let mut apps: Apps = api.query("app.getPaginated", input).await?;
+    if apps.total > MOST_TILES {
+        if !text.is_empty() {
+            let input = json!({ "page": number, "pageSize": PAGE, "search": text });
+            apps = api.query("app.getPaginated", input).await?;
+        }
+        return Ok((apps, false));
     }
-    let items: Vec<App> = api.query("app.all", Value::Null).await?;
-    let total = items.len();
-    Ok(Apps { items, total })
+    if apps.total > apps.items.len() {
+        apps.items = api.query("app.all", Value::Null).await?;
+    }
+    let text = text.to_lowercase();
+    apps.items.retain(|app| app.fits(&text));
+    apps.total = apps.items.len();
+    Ok((apps, true))
 }

@@ -53,6 +53,8 @@ pub(super) struct Picker {
     pub query: String,
     /// The icons that were found; `None` before a search.
     pub found: Option<Vec<Icon>>,
+    /// Whether no collection of icons could be asked.
+    pub is_unreachable: bool,
 }
 
 impl Picker {
@@ -61,17 +63,35 @@ impl Picker {
         let query = form.shown("icon-query").trim();
         Self {
             url: form.shown(field(form)).into(),
-            query: query.into(),
-            found: match query {
-                "" => None,
-                query => Some(find(api, query).await),
-            },
+            ..Self::searched(api, query).await
         }
+    }
+
+    /// What a search finds, of which nothing is chosen. The form is useful without it.
+    async fn searched(api: &Api, query: &str) -> Self {
+        let mut picker = Self {
+            query: query.into(),
+            ..Self::default()
+        };
+        if query.is_empty() {
+            return picker;
+        }
+        let input = json!({ "query": query, "limit": MOST_FOUND });
+        let found = api.query("icon.search", input).await;
+        picker.is_unreachable = found.is_err();
+        picker.found = Some(found.unwrap_or_default());
+        picker
     }
 
     pub fn preview(&self) -> String {
         preview(&self.url)
     }
+}
+
+/// The first icon that a name finds.
+pub(super) async fn by_name(api: &Api, name: &str) -> Option<String> {
+    let found = Picker::searched(api, name.trim()).await.found?;
+    found.into_iter().next().map(|icon| icon.url)
 }
 
 /// Whether a form was sent to search for icons rather than to save.
@@ -112,12 +132,6 @@ fn preview(icon_url: &str) -> String {
     }
 }
 
-/// A failed search finds nothing, because the form is useful without it.
-async fn find(api: &Api, query: &str) -> Vec<Icon> {
-    let input = json!({ "query": query, "limit": MOST_FOUND });
-    api.query("icon.search", input).await.unwrap_or_default()
-}
-
 #[derive(Template)]
 #[template(path = "icons_found.html")]
 struct FoundIcons<'a> {
@@ -128,14 +142,7 @@ struct FoundIcons<'a> {
 async fn search(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("icon-query").trim();
-    let picker = Picker {
-        url: String::new(),
-        query: text.into(),
-        found: match text {
-            "" => None,
-            text => Some(find(&visit.api, text).await),
-        },
-    };
+    let picker = Picker::searched(&visit.api, text).await;
     Ok(page(&FoundIcons { v: &visit, picker }))
 }
 

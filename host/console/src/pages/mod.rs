@@ -14,8 +14,10 @@ mod home;
 mod icon_picker;
 mod invites;
 mod keys;
+mod list_place;
 mod new_password;
 mod onboarding;
+mod others;
 mod paging;
 mod profile;
 mod register;
@@ -23,9 +25,12 @@ mod search;
 mod sign_in;
 mod state;
 mod tiles;
+mod unknown;
 mod users;
 
 use axum::Router;
+
+pub(crate) use unknown::routes as unknown;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -45,6 +50,7 @@ pub(crate) fn routes() -> Router {
         .merge(invites::routes())
         .merge(keys::routes())
         .merge(new_password::routes())
+        .merge(others::routes())
         .merge(profile::routes())
         .merge(register::routes())
         .merge(search::routes())

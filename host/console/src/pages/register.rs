@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde_json::{Value, json};
 
-use super::{PageResult, onboarding::with_password};
+use super::{PageResult, onboarding::begin};
 use crate::{
     form::{Form, Problems},
     respond::{page, page_with, see, without_address},
@@ -25,28 +25,39 @@ struct RegisterPage<'a> {
     problems: Problems,
 }
 
+impl RegisterPage<'_> {
+    /// Whether the link was cut, so that no account can be created with it.
+    fn is_cut(&self) -> bool {
+        self.invite.is_empty() || self.token.is_empty()
+    }
+}
+
 async fn show(visit: Visitor, query: Query) -> PageResult {
+    // Programs that write `&` as HTML put this into the address.
+    let token = match query.text("token") {
+        "" => query.text("amp;token"),
+        token => token,
+    };
     Ok(without_address(page(&RegisterPage {
         v: &visit,
         form: &Form::default(),
         invite: query.text("invite"),
-        token: query.text("token"),
+        token,
         problems: Problems::default(),
     })))
 }
 
 async fn create(visit: Visitor, request: Request) -> PageResult {
     let form = visit.form(request).await?;
-    let (username, password) = (form.text("username"), form.text("password"));
     let input = json!({
-        "username": username,
-        "password": password,
+        "username": form.text("username"),
+        "password": form.text("password"),
         "email": form.text("email"),
         "inviteId": form.text("invite"),
         "token": form.text("token"),
     });
     match visit.api.mutate::<Value>("user.register", input).await {
-        Ok(_) => match with_password(&visit.api, username, password, None).await {
+        Ok(_) => match begin(&visit.api, &form).await {
             Ok(()) => Ok(see("/")),
             Err(_) => Ok(see("/sign-in?note=registered")),
         },

@@ -1,6 +1,6 @@
 //! `/search`: what was typed into the search box, if the page itself could not handle it.
 //!
-//! `g cats` searches with the engine whose short name is `g`; a text in the names of apps shows these apps; everything
+//! `g cats` searches with the engine whose short name is `g`; a text that fits apps shows these apps; everything
 //! else goes to the user's own search engine.
 
 use askama::Template;
@@ -9,7 +9,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::PageResult;
+use super::{PageResult, home::apps};
 use crate::{
     respond::{page, see},
     visit::{Query, Visit, Visitor},
@@ -36,7 +36,8 @@ impl Engine {
         portico_icons::engine_icon(&self.id, &self.icon_url)
     }
 
-    fn address(&self, text: &str) -> String {
+    /// Where it searches for a text.
+    pub fn address(&self, text: &str) -> String {
         let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         self.url_template.trim().replace("%s", &text)
     }
@@ -63,11 +64,8 @@ async fn search(visit: Visitor, query: Query) -> PageResult {
             return Ok(open(&visit, engine.address(rest.trim())));
         }
     }
-    let apps: Vec<Value> = visit
-        .api
-        .query("app.search", json!({ "query": text, "limit": 1 }))
-        .await?;
-    if apps.is_empty() {
+    let (apps, _) = apps(&visit.api, text, 1).await?;
+    if apps.items.is_empty() {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Preferences {

@@ -8,14 +8,12 @@ use serde_json::json;
 use super::segment;
 use crate::{
     api::{Api, ApiError},
+    links::may_be_opened,
     visit::initial,
 };
 
 /// Ids in one call, so that they fit into the head of a request.
 const IDS_AT_ONCE: usize = 500;
-
-/// Schemes that run text, or open something that is not a page.
-const NOT_OPENED: [&str; 6] = ["javascript", "vbscript", "data", "blob", "about", "file"];
 
 /// A board, as lists of boards have it.
 #[derive(Deserialize)]
@@ -43,6 +41,15 @@ impl App {
             .as_deref()
             .filter(|href| may_be_opened(href))
             .unwrap_or_default()
+    }
+
+    /// Whether a text that was typed is in its name, its description or the host of its link. The text is in lower case.
+    pub fn fits(&self, text: &str) -> bool {
+        let host = self.link().split("//").nth(1).unwrap_or_default();
+        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+        [&self.name, self.about(), host]
+            .iter()
+            .any(|part| part.to_lowercase().contains(text))
     }
 
     pub fn about(&self) -> &str {
@@ -100,45 +107,4 @@ pub(crate) async fn by_ids(api: &Api, mut ids: Vec<&str>) -> Result<HashMap<Stri
         }
     }
     Ok(found)
-}
-
-/// Whether a stored URL may be used in a link. (The component refuses others; this is a second check.)
-pub(crate) fn may_be_opened(href: &str) -> bool {
-    let plain: String = href
-        .chars()
-        .filter(|letter| !letter.is_control() && !letter.is_whitespace())
-        .collect();
-    let Some((scheme, _)) = plain.split_once(':') else {
-        return false;
-    };
-    let scheme = scheme.to_ascii_lowercase();
-    let is_scheme = scheme
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
-    is_scheme && !scheme.is_empty() && !NOT_OPENED.contains(&scheme.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::may_be_opened;
-
-    #[test]
-    fn links_that_run_text_are_not_shown_as_links() {
-        for good in ["https://nas.example", "HTTP://a", "ssh://host", "mailto:a@b.c"] {
-            assert!(may_be_opened(good), "{good}");
-        }
-        for bad in [
-            "javascript:alert(1)",
-            " java\nscript:alert(1)",
-            "JAVASCRIPT:alert(1)",
-            "data:text/html,x",
-            "vbscript:x",
-            "//host",
-            "/path",
-            "",
-            "\u{1}javascript:x",
-        ] {
-            assert!(!may_be_opened(bad), "{bad:?}");
-        }
-    }
 }

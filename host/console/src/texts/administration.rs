@@ -13,7 +13,7 @@ texts! {
         user_hint: "Name", "Name";
         which: "Several users have this in their names. Which one?", "Mehrere Benutzer heißen so. Welcher?";
         no_user: "No user is called {}.", "Kein Benutzer heißt {}.";
-        procedure: "Procedure", "Aufruf";
+        procedure: "Action", "Aktion";
         procedure_hint: "For example app.create or sign-in", "Zum Beispiel app.create oder sign-in";
         outcome: "Outcome", "Ergebnis";
         any_outcome: "Any outcome", "Jedes Ergebnis";
@@ -32,7 +32,7 @@ texts! {
         times: "{} times", "{}-mal";
         by_key: "by API key", "mit API-Schlüssel";
         by_host: "by the dashboard around Portico", "über das Dashboard um Portico";
-        ok: "done", "getan";
+        ok: "done", "erledigt";
         only_user: "Only what {} did", "Nur was {} tat";
         only_procedure: "Only {}", "Nur {}";
     }

@@ -54,6 +54,7 @@ texts! {
         sign_in_failed_title: "Sign-in did not succeed", "Die Anmeldung ist nicht gelungen";
         request: "What the log calls it:", "So heißt es im Protokoll:";
         home: "Go to the first page", "Zur Startseite";
+        changed_meanwhile: "This was changed meanwhile, to: {}. Save again to replace it.", "Das wurde inzwischen geändert, zu: {}. Speichern Sie erneut, um es zu ersetzen.";
         unreachable: "Portico cannot be reached. What you typed is still here; try again in a moment.", "Portico ist nicht erreichbar. Ihre Eingaben stehen noch hier; versuchen Sie es gleich noch einmal.";
         sign_in_again: "Your session has ended, and nothing was changed. What you typed is still here: keep a copy, sign in, and send it again.", "Ihre Sitzung ist beendet, und nichts wurde geändert. Ihre Eingaben stehen noch hier: Heben Sie sie auf, melden Sie sich an und senden Sie sie erneut.";
     }
@@ -67,6 +68,7 @@ texts! {
         saved: "Saved.", "Gespeichert.";
         created: "Created.", "Angelegt.";
         deleted: "Deleted.", "Gelöscht.";
+        none_ticked: "Nothing is selected.", "Nichts ist ausgewählt.";
         password_changed: "Your password is changed.", "Ihr Passwort ist geändert.";
         session_ended_here: "Ended.", "Beendet.";
         account_deleted: "Your account is deleted.", "Ihr Konto ist gelöscht.";
@@ -128,6 +130,7 @@ texts! {
     Register {
         title: "Create your account", "Konto anlegen";
         lead: "You were invited. Choose a name and a password.", "Sie wurden eingeladen. Wählen Sie Namen und Passwort.";
+        cut: "This link is incomplete. Open the whole link of the invite, or ask for a new one.", "Dieser Link ist unvollständig. Öffnen Sie den ganzen Link der Einladung, oder bitten Sie um einen neuen.";
         submit: "Create account", "Konto anlegen";
     }
 }
@@ -147,7 +150,9 @@ texts! {
         empty_may: "Add the services that you run; they appear here as tiles.", "Fügen Sie die Dienste hinzu, die Sie betreiben; hier erscheinen sie als Kacheln.";
         empty_may_not: "An administrator can add apps, or share a board with you.", "Ein Administrator kann Apps hinzufügen oder ein Board mit Ihnen teilen.";
         add_app: "Add an app", "App hinzufügen";
-        no_match: "No app has this name.", "Keine App heißt so.";
+        no_match: "No app fits.", "Keine App passt dazu.";
+        other_apps: "Other apps", "Andere Apps";
+        search_web: "Search {} for “{}”", "Mit {} nach „{}“ suchen";
         board_empty: "This board is empty.", "Dieses Board ist leer.";
         found: "1 app|{} apps", "1 App|{} Apps";
         opening: "Searching …", "Suche …";
@@ -165,6 +170,7 @@ impl Texts {
             "saved" => notes.saved,
             "created" => notes.created,
             "deleted" => notes.deleted,
+            "none-ticked" => notes.none_ticked,
             "password-changed" => notes.password_changed,
             "session-ended-here" => notes.session_ended_here,
             "account-deleted" => notes.account_deleted,

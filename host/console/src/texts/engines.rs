@@ -15,6 +15,7 @@ texts! {
         short_hint: "1 to 8 characters, such as w", "1 bis 8 Zeichen, etwa w";
         url: "Address", "Adresse";
         url_hint: "Where it searches; %s stands for what people look for: https://search.example/?q=%s", "Wo sie sucht; %s steht für den Suchtext: https://suche.example/?q=%s";
+        known: "Add with one click", "Mit einem Klick hinzufügen";
         edit_one: "Edit {}", "{} bearbeiten";
         delete_one: "Delete {}", "{} löschen";
         actions: "Actions", "Aktionen";

@@ -5,6 +5,7 @@
 
 mod administration;
 mod apps;
+pub(crate) mod audited;
 mod boards;
 mod common;
 mod engines;

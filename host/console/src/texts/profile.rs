@@ -40,7 +40,7 @@ texts! {
         search: "Search", "Suche";
         engine: "Search engine", "Suchmaschine";
         no_engine: "None", "Keine";
-        new_tab: "Open searches in a new tab", "Suchen in einem neuen Tab öffnen";
+        new_tab: "Open links in a new tab", "Links in einem neuen Tab öffnen";
         password: "Password", "Passwort";
         password_lead: "Your other sessions end. Your API keys stay.", "Ihre anderen Sitzungen enden. Ihre API-Schlüssel bleiben.";
         previous_password: "Present password", "Jetziges Passwort";

@@ -32,11 +32,11 @@ const SAID: &[(&str, &str)] = &[
     ),
     (
         "must be an absolute URL: did you mean {}?",
-        "muss eine vollständige URL sein: Meinten Sie {}?",
+        "muss eine vollständige Adresse sein: Meinten Sie {}?",
     ),
     (
         "must be an absolute URL and not a file of a computer: browsers do not open those from a page",
-        "muss eine vollständige URL sein, keine Datei eines Computers: Browser öffnen solche nicht von Seiten aus",
+        "muss eine vollständige Adresse sein, keine Datei eines Computers: Browser öffnen solche nicht von Seiten aus",
     ),
     (
         "must have at most {} pixels a side and {} in all, got {}",
@@ -44,13 +44,16 @@ const SAID: &[(&str, &str)] = &[
     ),
     (
         "must be an absolute URL (relative URL without a base)",
-        "muss eine vollständige URL sein, etwa https://nas.example",
+        "muss eine vollständige Adresse sein, etwa https://nas.example",
     ),
     (
         "must be a URL with http: or https:",
-        "muss eine URL mit http: oder https: sein",
+        "muss eine Adresse mit http: oder https: sein",
     ),
-    ("must not be a URL of the scheme {}", "darf keine URL mit {} sein"),
+    (
+        "must not be a URL of the scheme {}",
+        "darf keine Adresse mit {} sein",
+    ),
     (
         "must be an email address such as name@example.com",
         "muss eine E-Mail-Adresse sein, etwa name@example.com",
@@ -157,6 +160,14 @@ const SAID: &[(&str, &str)] = &[
         "Too many tries; try again in {} seconds",
         "Zu viele Versuche; versuchen Sie es in {} Sekunden noch einmal",
     ),
+    (
+        "Too many tries; try again in 1 second",
+        "Zu viele Versuche; versuchen Sie es in einer Sekunde noch einmal",
+    ),
+    (
+        "Invalid invite",
+        "Diese Einladung gilt nicht: Sie wurde benutzt oder ist abgelaufen, oder der Link ist unvollständig",
+    ),
     ("App not found", "Eine dieser Apps gibt es nicht mehr"),
     ("Board not found", "Dieses Board gibt es nicht mehr"),
     ("Search engine not found", "Diese Suchmaschine gibt es nicht mehr"),
@@ -175,23 +186,23 @@ const SAID: &[(&str, &str)] = &[
     ),
     (
         "must be an absolute URL (empty host)",
-        "muss eine vollständige URL sein (der Host fehlt)",
+        "muss eine vollständige Adresse sein (der Host fehlt)",
     ),
     (
         "must be an absolute URL (invalid port number)",
-        "muss eine vollständige URL sein (der Port ist falsch)",
+        "muss eine vollständige Adresse sein (der Port ist falsch)",
     ),
     (
         "must be an absolute URL (invalid international domain name)",
-        "muss eine vollständige URL sein (der Host ist falsch)",
+        "muss eine vollständige Adresse sein (der Host ist falsch)",
     ),
     (
         "must be an absolute URL (invalid IPv6 address)",
-        "muss eine vollständige URL sein (die IPv6-Adresse ist falsch)",
+        "muss eine vollständige Adresse sein (die IPv6-Adresse ist falsch)",
     ),
     (
         "must be an absolute URL (invalid IPv4 address)",
-        "muss eine vollständige URL sein (die IPv4-Adresse ist falsch)",
+        "muss eine vollständige Adresse sein (die IPv4-Adresse ist falsch)",
     ),
     (
         "must be an image where it is a data URI: data:image/...,...",
@@ -273,7 +284,7 @@ mod tests {
         );
         assert_eq!(
             say("must not be a URL of the scheme javascript:"),
-            "darf keine URL mit javascript: sein"
+            "darf keine Adresse mit javascript: sein"
         );
         assert_eq!(
             say("must have at least 8 friends"),

@@ -13,6 +13,7 @@ use clap::Args;
 use portico_console::{ConsoleSettings, Documents};
 use portico_http::{self as http, HttpLimits, PublicUrl};
 use portico_model::time::{Clock, LATEST, SystemClock};
+use portico_sandbox::icons::Icons;
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
 use portico_sign_in::{ldap::Ldap, oidc::Oidc};
@@ -258,12 +259,13 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         file,
         ..
     } = host;
-    let audit = service.audit.clone();
+    let (audit, names) = (service.audit.clone(), service.sandbox.icons().clone());
     let live = HotSwap::from(service);
     let console = ConsoleSettings {
         limits: limits.clone(),
         public_url: http.public_url.clone(),
         trusted_proxies: http.trusted_proxies.clone(),
+        is_whole_site: true,
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
             unknown_keys,
@@ -277,7 +279,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let site = if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
         let icons = http::surround(
-            portico_icons::router(api.clone(), files),
+            portico_icons::router(api.clone(), files, find_icon(names)),
             &limits,
             &http.trusted_proxies,
         );
@@ -332,6 +334,14 @@ fn where_to_click(address: SocketAddr, public_url: Option<&PublicUrl>, is_open: 
         ""
     };
     format!("Open {url} in a browser{purpose}. Ctrl-C stops.")
+}
+
+/// Looks up the icon that fits a name.
+fn find_icon(icons: Arc<dyn Icons>) -> portico_icons::FindIcon {
+    Arc::new(move |name| {
+        let icons = icons.clone();
+        Box::pin(async move { icons.find(&[name]).await.into_iter().next().flatten() })
+    })
 }
 
 /// The providers that are on. A provider with wrong settings is reported and off; the others work.

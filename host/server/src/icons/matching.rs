@@ -3,7 +3,10 @@
 //! Names and file names are folded to the same form before they are compared. If several icons match, [`Rank`] decides,
 //! so the result does not depend on the order in which a source lists its icons.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+};
 
 /// The shortest prefix, in characters. Shorter ones would match nearly everything.
 const MIN_PREFIX: usize = 3;
@@ -29,6 +32,11 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
+/// A folded text without the gaps between its words.
+fn join(folded: &str) -> String {
+    folded.replace('-', "")
+}
+
 /// The format of an image, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Format {
@@ -52,6 +60,8 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Exact,
+    /// The same letters, with other gaps between words.
+    Joined,
     PrefixOfWords,
     Prefix,
     /// Only for people who search, not for names of apps.
@@ -87,6 +97,8 @@ pub(super) struct Match<'a> {
 pub(super) struct Table {
     /// Sorted by stem.
     icons: Vec<(String, Icon)>,
+    /// The index of the best icon for a stem without its gaps.
+    joined: HashMap<String, usize>,
     /// A segment tree that finds the shortest stem of a range in logarithmic time: entry `n` is the better
     /// one of entries `2n` and `2n + 1`, and the icons are the last entries.
     shortest: Vec<Shortest>,
@@ -118,13 +130,25 @@ impl Table {
         }
         let icons: Vec<_> = table.into_iter().collect();
         let count = icons.len();
+        let mut joined: HashMap<String, usize> = HashMap::with_capacity(count);
+        for (at, (stem, _)) in icons.iter().enumerate() {
+            let best = joined.entry(join(stem)).or_insert(at);
+            // Of equally long stems the first stays.
+            if stem.len() < icons[*best].0.len() {
+                *best = at;
+            }
+        }
         let mut shortest = vec![(0, 0); count];
         let lengths = icons.iter().enumerate();
         shortest.extend(lengths.map(|(at, (stem, _))| (stem.chars().count(), at)));
         for at in (1..count).rev() {
             shortest[at] = shortest[2 * at].min(shortest[2 * at + 1]);
         }
-        Self { icons, shortest }
+        Self {
+            icons,
+            joined,
+            shortest,
+        }
     }
 
     /// The best icon for a folded name.
@@ -134,6 +158,10 @@ impl Table {
             && stem == name
         {
             return Some(found(Fit::Exact, stem, icon));
+        }
+        if let Some(at) = self.joined.get(&join(name)) {
+            let (stem, icon) = &self.icons[*at];
+            return Some(found(Fit::Joined, stem, icon));
         }
         if name.chars().count() < MIN_PREFIX {
             return None;
@@ -149,12 +177,15 @@ impl Table {
 
     /// All icons whose stems contain a folded text. Looks at every stem.
     pub(super) fn containing<'a>(&'a self, text: &str) -> impl Iterator<Item = Match<'a>> {
+        let joined = join(text);
         self.icons.iter().filter_map(move |(stem, icon)| {
             let fit = match stem.strip_prefix(text) {
                 Some("") => Fit::Exact,
                 Some(rest) if rest.starts_with('-') => Fit::PrefixOfWords,
                 Some(_) => Fit::Prefix,
                 None if stem.contains(text) => Fit::Part,
+                None if join(stem) == joined => Fit::Joined,
+                None if !joined.is_empty() && join(stem).contains(&joined) => Fit::Part,
                 None => return None,
             };
             Some(found(fit, stem, icon))
@@ -290,6 +321,14 @@ mod tests {
                 "home assistant",
                 Some("svg/Home_Assistant.SVG"),
             ),
+            // Without the gaps, before any prefix.
+            (
+                &["svg/homeassistant.svg", "svg/home-assistant-alt.svg"],
+                "Home Assistant",
+                Some("svg/homeassistant.svg"),
+            ),
+            (&["svg/pi-hole.svg"], "Pihole", Some("svg/pi-hole.svg")),
+            (&["a/a-bc.svg", "a/ab-c.svg"], "a b c", Some("a/a-bc.svg")),
             (&["/svg/jellyfin.svg"], "Jellyfin", Some("/svg/jellyfin.svg")),
             // A prefix that ends with a word comes before one that does not, even if that is shorter.
             (
@@ -379,6 +418,9 @@ mod tests {
             for length in 1..=name.len() {
                 let name = fold(&name[..length]);
                 let fitting = stems.iter().filter_map(|stem| {
+                    if *stem != name && join(stem) == join(&name) {
+                        return Some((Fit::Joined, stem.len(), stem));
+                    }
                     let rest = stem.strip_prefix(&name[..])?;
                     let fit = match rest.chars().next() {
                         None => Fit::Exact,

@@ -163,12 +163,15 @@ impl Icons for IconSources {
         found
     }
 
-    async fn search(&self, text: &str, limit: usize) -> Vec<NamedIcon> {
+    async fn search(&self, text: &str, limit: usize) -> Option<Vec<NamedIcon>> {
         let (tables, sources) = (self.tables().await, self.sources.clone());
+        if !sources.is_empty() && tables.iter().all(Option::is_none) {
+            return None;
+        }
         let text = matching::fold(text);
         // It looks at every icon of every source.
         let searched = spawn_blocking(move || search(&tables, &sources, &text, limit)).await;
-        searched.unwrap_or_default()
+        Some(searched.unwrap_or_default())
     }
 
     fn default_icon(&self) -> String {

@@ -1,6 +1,6 @@
 //! `icon.*`: the icons that people choose from.
 
-use portico_model::error::Error;
+use portico_model::error::{Code, Error};
 
 use crate::{
     procedures::{
@@ -35,5 +35,12 @@ pub(super) static ROWS: &[Row] = &[query(
 async fn search(mut call: Call) -> Result<Output, Error> {
     let input: Search = call.input()?;
     let limit = input.limit.unwrap_or(LIMIT) as usize;
-    json(&call.resources.sandbox.icons().search(&input.query, limit).await)
+    let found = call.resources.sandbox.icons().search(&input.query, limit).await;
+    let unreachable = || {
+        Error::new(
+            Code::ServiceUnavailable,
+            "No collection of icons can be reached now",
+        )
+    };
+    json(&found.ok_or_else(unreachable)?)
 }

@@ -9,18 +9,25 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::super::{
-    PageResult,
-    icon_picker::{self, Picker},
-    tiles::{App, app_path},
+use super::{
+    super::{
+        PageResult,
+        icon_picker::{self, Picker},
+        list_place::ListPlace,
+        tiles::{App, app_path},
+    },
+    advice,
 };
 use crate::{
-    api::ApiError,
+    edits::{Merged, WasRead},
     fields::WITH_ICON,
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Visit, Visitor},
 };
+
+/// The list of apps.
+const LIST: &str = "/apps";
 
 const FIELDS: [&str; 5] = ["name", "description", "iconUrl", "href", "pingUrl"];
 
@@ -39,6 +46,10 @@ struct EditPage<'a> {
     form: &'a Form,
     problems: Problems,
     picker: Picker,
+    list: ListPlace,
+    read: WasRead,
+    /// What is said of a link that is stored.
+    advice: String,
 }
 
 impl EditPage<'_> {
@@ -64,6 +75,9 @@ async fn show_new(visit: Visitor) -> PageResult {
         form: &Form::default(),
         problems: Problems::default(),
         picker: Picker::default(),
+        list: ListPlace::of(&visit, LIST),
+        read: WasRead::default(),
+        advice: String::new(),
     }))
 }
 
@@ -76,6 +90,13 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
         ("href", app.href.as_deref().unwrap_or_default()),
         ("pingUrl", app.ping()),
     ]);
+    let read = WasRead::of(&[
+        ("name", &app.name),
+        ("description", app.about()),
+        ("href", app.href.as_deref().unwrap_or_default()),
+        ("pingUrl", app.ping()),
+        ("iconUrl", &app.icon_url),
+    ]);
     Ok(page(&EditPage {
         v: &visit,
         app: Some(app_path(&id)),
@@ -85,14 +106,21 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
             url: app.icon_url,
             ..Picker::default()
         },
+        list: ListPlace::of(&visit, LIST),
+        read,
+        advice: advice::of_stored(&visit, app.href.as_deref().unwrap_or_default()),
     }))
 }
 
 async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("app-create")?;
-    let form = visit.form_with(&WITH_ICON, request).await?;
+    let mut form = visit.form_with(&WITH_ICON, request).await?;
     if icon_picker::is_search(&form) {
-        return show_again(&visit, None, &form, None).await;
+        return show_again(&visit, None, &form, Problems::default()).await;
+    }
+    let unseen = advice::complete(&visit, &mut form);
+    if !unseen.is_empty() {
+        return show_again(&visit, None, &form, unseen).await;
     }
     let mut input = input(&form);
     let created = match icon_picker::chosen(&form).trim() {
@@ -104,23 +132,49 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         }
     };
     match created {
-        Ok(_) => Ok(see("/apps?note=created")),
-        Err(error) => show_again(&visit, None, &form, Some(error)).await,
+        Ok(_) => Ok(see(&ListPlace::kept(&form, LIST).with_note("created"))),
+        Err(error) => show_again(&visit, None, &form, visit.problems(error, &FIELDS)?).await,
     }
 }
 
 async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.permitted("app-modify-all")?;
-    let form = visit.form_with(&WITH_ICON, request).await?;
+    let mut form = visit.form_with(&WITH_ICON, request).await?;
     if icon_picker::is_search(&form) {
-        return show_again(&visit, Some(&id), &form, None).await;
+        return show_again(&visit, Some(&id), &form, Problems::default()).await;
     }
+    let unseen = advice::complete(&visit, &mut form);
+    if !unseen.is_empty() {
+        return show_again(&visit, Some(&id), &form, unseen).await;
+    }
+    let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
+    let merged = Merged::of(
+        &visit,
+        &form,
+        &[
+            ("name", &app.name, form.text("name")),
+            ("description", app.about(), form.text("description")),
+            ("href", app.href.as_deref().unwrap_or_default(), form.text("href")),
+            ("pingUrl", app.ping(), form.text("pingUrl")),
+            ("iconUrl", &app.icon_url, icon_picker::chosen(&form)),
+        ],
+    );
+    if !merged.problems.is_empty() {
+        return show_merged(&visit, Some(&id), &form, merged.problems, merged.read).await;
+    }
+    if !merged.are_edited() {
+        return Ok(see(&ListPlace::kept(&form, LIST).with_note("saved")));
+    }
+    // Absent fields stay as they are.
     let mut input = input(&form);
     input["iconUrl"] = icon_picker::chosen(&form).into();
+    if let Some(fields) = input.as_object_mut() {
+        fields.retain(|field, _| merged.is_edited(field));
+    }
     input["id"] = id.as_str().into();
     match visit.api.change("app.update", input).await {
-        Ok(()) => Ok(see("/apps?note=saved")),
-        Err(error) => show_again(&visit, Some(&id), &form, Some(error)).await,
+        Ok(()) => Ok(see(&ListPlace::kept(&form, LIST).with_note("saved"))),
+        Err(error) => show_again(&visit, Some(&id), &form, visit.problems(error, &FIELDS)?).await,
     }
 }
 
@@ -134,15 +188,22 @@ fn input(form: &Form) -> Value {
     })
 }
 
-/// The form with what was typed, after a search for icons or after what the API refused.
-async fn show_again(visit: &Visit, id: Option<&str>, form: &Form, refusal: Option<ApiError>) -> PageResult {
-    let (status, problems) = match refusal {
-        None => (StatusCode::OK, Problems::default()),
-        Some(error) if error.is_of_input() => (
-            StatusCode::UNPROCESSABLE_ENTITY,
-            Problems::of(&error, &FIELDS, |text| visit.say(text)),
-        ),
-        Some(error) => return Err(error),
+/// The form with what was typed, after a search for icons or with what is wrong.
+async fn show_again(visit: &Visit, id: Option<&str>, form: &Form, problems: Problems) -> PageResult {
+    show_merged(visit, id, form, problems, WasRead::kept(form, &FIELDS)).await
+}
+
+/// The same, with what is stored by now as what was read.
+async fn show_merged(
+    visit: &Visit,
+    id: Option<&str>,
+    form: &Form,
+    problems: Problems,
+    read: WasRead,
+) -> PageResult {
+    let status = match problems.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
     };
     let again = EditPage {
         v: visit,
@@ -150,6 +211,9 @@ async fn show_again(visit: &Visit, id: Option<&str>, form: &Form, refusal: Optio
         form,
         problems,
         picker: Picker::of(&visit.api, form).await,
+        list: ListPlace::kept(form, LIST),
+        read,
+        advice: String::new(),
     };
     Ok(page_with(status, &again))
 }

@@ -1,7 +1,11 @@
 //! `/apps`: the list of apps, and deleting one.
 
+mod advice;
+mod bookmarks;
 mod edit;
 mod many;
+mod selected;
+mod table;
 
 use askama::Template;
 use axum::{
@@ -16,6 +20,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     boards::StoredBoard,
+    list_place::ListPlace,
     paging::Pages,
     tiles::{App, Apps, BoardLink},
 };
@@ -34,8 +39,10 @@ pub(super) fn routes() -> Router {
     Router::new()
         .route("/apps", get(list))
         .route("/apps/{id}/delete", get(ask).post(delete))
+        .merge(advice::routes())
         .merge(edit::routes())
         .merge(many::routes())
+        .merge(selected::routes())
 }
 
 #[derive(Template)]
@@ -52,6 +59,7 @@ struct ListPage {
 struct DeletePage<'a> {
     v: &'a Visit,
     app: App,
+    list: ListPlace,
     boards: Vec<BoardLink>,
     /// Whether the user sees more boards than were searched.
     are_more: bool,
@@ -79,6 +87,7 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     Ok(page(&DeletePage {
         v: &visit,
         app,
+        list: ListPlace::of(&visit, "/apps"),
         boards,
         are_more,
     }))
@@ -103,7 +112,7 @@ async fn boards_with(api: &Api, app_id: &str) -> Result<(Vec<BoardLink>, bool), 
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
     visit.api.change("app.delete", json!({ "id": id })).await?;
-    Ok(see("/apps?note=deleted"))
+    Ok(see(&ListPlace::kept(&form, "/apps").with_note("deleted")))
 }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     api::ApiError,
+    edits::{Merged, WasRead},
     form::{Form, Problems},
     respond::{again, page, see},
     visit::{Query, Visit, Visitor},
@@ -83,6 +84,36 @@ impl GroupPage<'_> {
     }
 }
 
+impl Group {
+    fn was_read(&self) -> WasRead {
+        WasRead::of(&[("name", &self.name)])
+    }
+
+    /// The permissions that the page showed as ticked.
+    fn shown_permissions(&self) -> Vec<&'static str> {
+        let all = PERMISSIONS.iter().copied();
+        all.filter(|permission| self.is_permitted(permission)).collect()
+    }
+
+    /// The stored permissions, with the ticks that were set and taken away in a form.
+    fn with_edits<'a>(&self, form: &'a Form) -> Vec<&'a str> {
+        let has = |field: &'a str, permission: &str| form.all(field).any(|sent| sent == permission);
+        if !form.is_ticked("was-shown") {
+            return form.all("permissions").collect();
+        }
+        let all = PERMISSIONS.iter().copied();
+        all.filter(|permission| {
+            let (was, is) = (has("was-permitted", permission), has("permissions", permission));
+            if was == is {
+                self.is_permitted(permission)
+            } else {
+                is
+            }
+        })
+        .collect()
+    }
+}
+
 /// Where the page of a group is.
 pub(super) fn path(id: &str) -> String {
     format!("/groups/{}", segment(id))
@@ -134,11 +165,20 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
     let membership = || json!({ "groupId": id, "userId": form.text("userId") });
     let saved = match form.text("section") {
         "name" => {
-            let input = json!({ "groupId": id, "name": form.text("name") });
+            let group = read_group(&visit, &id).await?;
+            let merged = Merged::of(&visit, &form, &[("name", &group.name, form.text("name"))]);
+            if !merged.problems.is_empty() {
+                let query = form.shown("q").trim();
+                return Ok(again(
+                    &group_page(&visit, &id, query, &form, merged.problems).await?,
+                ));
+            }
+            let input = json!({ "groupId": id, "name": merged.text("name") });
             api.change("group.rename", input).await
         }
         "permissions" => {
-            let permissions: Vec<&str> = form.all("permissions").collect();
+            let group = read_group(&visit, &id).await?;
+            let permissions = group.with_edits(&form);
             let input = json!({ "groupId": id, "permissions": permissions });
             api.change("group.savePermissions", input).await
         }

@@ -159,7 +159,15 @@ async fn save(visit: Visitor, request: Request) -> PageResult {
     let id = visit.user()?.id.clone();
     let form = visit.form_with(&PROFILE, request).await?;
     let saved = match form.text("section") {
-        "person" => save_person(&visit, &id, &form).await,
+        "person" => {
+            let account: Account = visit.api.query("user.getById", json!({ "userId": id })).await?;
+            let merged = account.merged(&visit, &form);
+            if !merged.problems.is_empty() {
+                return refused(&visit, &form, merged.problems).await;
+            }
+            let input = json!({ "id": id, "name": merged.text("name"), "email": merged.text("email") });
+            visit.api.change("user.editProfile", input).await
+        }
         "picture" => return picture::save(&visit, &id, &form).await,
         "appearance" => save_appearance(&visit, &id, &form).await,
         "boards" => save_boards(&visit, &id, &form).await,
@@ -186,11 +194,6 @@ fn saved_note() -> Response {
 
 async fn refused(visit: &Visit, form: &Form, problems: Problems) -> PageResult {
     profile_page(visit, StatusCode::UNPROCESSABLE_ENTITY, form, problems).await
-}
-
-async fn save_person(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
-    let input = json!({ "id": id, "name": form.text("name"), "email": form.text("email") });
-    visit.api.change("user.editProfile", input).await
 }
 
 /// Changes only what differs, so that the audit log says what was changed.

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     api::ApiError,
+    edits::{Merged, WasRead},
     form::{Form, Problems},
     respond::{again, page, see},
     visit::{Query, Visit, Visitor},
@@ -51,6 +52,28 @@ pub(super) struct Account {
     pub ping_icons_enabled: bool,
     pub default_search_engine_id: Option<String>,
     pub open_search_in_new_tab: bool,
+}
+
+impl Account {
+    /// The name and the email that a form changes.
+    fn person(&self) -> [(&'static str, &str); 2] {
+        [
+            ("name", &self.name),
+            ("email", self.email.as_deref().unwrap_or_default()),
+        ]
+    }
+
+    pub fn was_read(&self) -> WasRead {
+        WasRead::of(&self.person())
+    }
+
+    /// Name and email that were typed, merged with those that are stored.
+    pub fn merged(&self, visit: &Visit, form: &Form) -> Merged {
+        let fields = self
+            .person()
+            .map(|(name, stored)| (name, stored, form.text(name)));
+        Merged::of(visit, form, &fields)
+    }
 }
 
 #[derive(Deserialize)]

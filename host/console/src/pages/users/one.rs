@@ -168,7 +168,12 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
     let membership = || json!({ "userId": id, "groupId": form.text("groupId") });
     let saved = match form.text("section") {
         "person" => {
-            let input = json!({ "id": id, "name": form.text("name"), "email": form.text("email") });
+            let account = read_user(&visit, &id).await?;
+            let merged = account.merged(&visit, &form);
+            if !merged.problems.is_empty() {
+                return Ok(again(&user_page(&visit, &id, &form, merged.problems).await?));
+            }
+            let input = json!({ "id": id, "name": merged.text("name"), "email": merged.text("email") });
             api.change("user.editProfile", input).await
         }
         "join" => api.change("group.addMember", membership()).await,

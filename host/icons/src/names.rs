@@ -1,0 +1,86 @@
+//! Icons of names that had none when their apps were made: looked up again once a day.
+
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use portico_model::{Timestamp, time::Clock};
+
+/// Finds the URL of the icon that fits a name.
+pub type FindIcon = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync>;
+
+/// How long a look-up counts.
+const A_DAY: Timestamp = 24 * 60 * 60 * 1000;
+
+/// The most names that are remembered.
+const MOST: usize = 10_000;
+
+pub(crate) struct Names {
+    find: FindIcon,
+    clock: Arc<dyn Clock>,
+    known: Mutex<HashMap<String, (Option<String>, Timestamp)>>,
+}
+
+impl Names {
+    pub fn new(find: FindIcon, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            find,
+            clock,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The URL of the icon that fits a name, as it was found within a day.
+    pub async fn icon_of(&self, name: &str) -> Option<String> {
+        let now = self.clock.now();
+        {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((url, until)) = known.get(name)
+                && now < *until
+            {
+                return url.clone();
+            }
+        }
+        let url = (self.find)(name.to_owned()).await;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(name.to_owned(), (url.clone(), now.saturating_add(A_DAY)));
+        url
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    struct Hand(AtomicU64);
+
+    impl Clock for Hand {
+        fn now(&self) -> Timestamp {
+            self.0.load(Relaxed)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_is_looked_up_once_a_day() {
+        let (clock, asked) = (Arc::new(Hand(AtomicU64::new(0))), Arc::new(AtomicUsize::new(0)));
+        let counted = asked.clone();
+        let find: FindIcon = Arc::new(move |name| {
+            let number = counted.fetch_add(1, Relaxed);
+            Box::pin(async move { (number > 0).then_some(name) })
+        });
+        let names = Names::new(find, clock.clone());
+        assert_eq!(names.icon_of("nas").await, None);
+        assert_eq!(names.icon_of("nas").await, None);
+        assert_eq!(asked.load(Relaxed), 1);
+        clock.0.store(A_DAY, Relaxed);
+        assert_eq!(names.icon_of("nas").await.as_deref(), Some("nas"));
+        assert_eq!(asked.load(Relaxed), 2);
+    }
+}

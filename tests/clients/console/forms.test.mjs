@@ -1,0 +1,152 @@
+// What a page does around a change: colours, focus, going back, waiting, and addresses where there is nothing.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, open, signIn, url } from "./browser.mjs";
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.className);
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+
+/** Runs an action, and waits until htmx has put the page of its answer in place. */
+async function settled(page, action) {
+  await page.evaluate(() => {
+    window.settled = new Promise((resolve) => {
+      document.addEventListener("htmx:afterSettle", ({ target }) => target === document.body && setTimeout(resolve), {
+        once: true,
+      });
+    });
+  });
+  await action();
+  await page.evaluate(() => window.settled);
+}
+
+test("chosen colours are there at once, and what was said of the change is not repeated", async () => {
+  const page = await open(browser, { colorScheme: "light" });
+  await signIn(page, "grace");
+  await page.goto(`${url}/profile`);
+  for (const [scheme, color] of [["light", "rgb(245, 246, 248)"], ["dark", "rgb(16, 19, 23)"], ["auto", "rgb(245, 246, 248)"]]) {
+    await page.locator(`input[name="colorScheme"][value="${scheme}"]`).check();
+    const card = page.locator("section", { has: page.locator('input[name="colorScheme"]') });
+    await settled(page, () => card.getByRole("button", { name: "Save" }).click());
+    await page.getByText("Saved.").waitFor();
+    assert.equal(await ground(page), color, scheme);
+    await page.waitForURL(`${url}/profile`);
+  }
+  await page.reload();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  assert.equal(await page.getByText("Saved.").count(), 0);
+  page.assertQuiet();
+});
+
+test("after an error the focus is in the field that has it, and after a change at the beginning of its page", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/apps/new`);
+  await page.fill("#name", "Music");
+  await page.fill("#href", "javascript:alert(1)");
+  await page.locator("#href").press("Enter");
+  await page.locator("#href-problem").waitFor();
+  await page.waitForFunction(() => document.activeElement.id === "href");
+  await page.goto(`${url}/groups/new`);
+  await page.fill("#name", "readers");
+  await settled(page, () => page.locator("#name").press("Enter"));
+  await page.getByRole("heading", { name: "readers" }).waitFor();
+  assert.equal(await focused(page), "main");
+  page.assertQuiet();
+});
+
+test("Escape closes the menu of the account, and its button has the focus", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.locator("details.account summary").click();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("details.account[open]").count(), 0);
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "SUMMARY");
+});
+
+test("saving leads back to the page and search of the list, and Back to where it was scrolled", async () => {
+  const page = await open(browser, { viewport: { width: 1280, height: 400 } });
+  await signIn(page);
+  await page.goto(`${url}/apps`);
+  await page.fill("#q", "i");
+  await page.waitForURL(`${url}/apps?q=i`);
+  await page.locator("th", { hasText: "Nextcloud" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Edit Vaultwarden" }).waitFor({ state: "detached" });
+  const edit = page.getByRole("link", { name: "Edit Portainer" });
+  await edit.scrollIntoViewIfNeeded();
+  const scrolled = await page.evaluate(() => scrollY);
+  assert.ok(scrolled > 0);
+  await edit.click();
+  await page.getByRole("heading", { name: "Edit app" }).waitFor();
+  await page.goBack();
+  await page.locator("th", { hasText: "Portainer" }).waitFor();
+  await page.waitForFunction((scrolled) => scrollY === scrolled, scrolled);
+  assert.equal(await page.inputValue("#q"), "i");
+  await page.getByRole("link", { name: "Edit Portainer" }).click();
+  await button(page, "Save").click();
+  await page.getByText("Saved.").waitFor();
+  await page.waitForURL(`${url}/apps?q=i`);
+  page.assertQuiet();
+});
+
+test("a slow answer shows that it is waited for, and a second press changes nothing", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/groups/new`);
+  let sent = 0;
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  await page.route("**/groups/new", async (route) => {
+    sent++;
+    await held;
+    await route.continue();
+  });
+  await page.fill("#name", "slow");
+  const create = button(page, "Create group");
+  await create.click();
+  await page.locator("html.waits").waitFor();
+  assert.equal(await create.getAttribute("aria-busy"), "true");
+  await create.click();
+  await page.locator("#name").press("Enter");
+  answer();
+  await page.getByRole("heading", { name: "slow" }).waitFor();
+  await page.locator("html:not(.waits)").waitFor();
+  assert.equal(sent, 1);
+  page.assertQuiet();
+});
+
+test("every address has a page or leads to one", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  assert.equal((await page.goto(`${url}/nonsense`)).status(), 404);
+  await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+  assert.equal((await page.goto(`${url}/apps/?q=pi`)).status(), 200);
+  assert.equal(page.url(), `${url}/apps?q=pi`);
+  const icon = await page.context().request.get(`${url}/favicon.ico`);
+  assert.equal(icon.headers()["content-type"], "image/svg+xml");
+});
+
+test("two tabs that edit one app do not undo each other", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/apps?q=Gitea`);
+  await page.getByRole("link", { name: "Edit Gitea" }).click();
+  await page.getByRole("heading", { name: "Edit app" }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.fill("#description", "Repositories");
+  await button(other, "Save").click();
+  await other.getByText("Saved.").waitFor();
+  await page.fill("#name", "Forge");
+  await button(page, "Save").click();
+  await page.getByText("Saved.").waitFor();
+  await page.goto(`${url}/apps?q=Forge`);
+  await page.getByText("Repositories").waitFor();
+  page.assertQuiet();
+});

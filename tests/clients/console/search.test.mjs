@@ -1,0 +1,119 @@
+// The search box: this board, other apps, then the web; and links that open in a new tab.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, open, signIn, url } from "./browser.mjs";
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+const visible = (page) => page.locator("#found .tile:visible .name").allInnerTexts();
+const call = (page, procedure, data) =>
+  page.context().request.post(`${url}/api/trpc/${procedure}`, { data, headers: { origin: url } });
+
+/** A page of a person whose home is the board Kitchen, and whose search engine is Library. */
+async function furnished() {
+  const page = await open(browser);
+  await signIn(page);
+  const me = (await (await page.context().request.get(`${url}/api/auth/session`)).json()).user.id;
+  const first = async (procedure) =>
+    (await (await page.context().request.get(`${url}/api/trpc/${procedure}`)).json()).result.data[0].id;
+  const [board, engine] = [await first("board.getVisible"), await first("searchEngine.getSelectable")];
+  const search = (openInNewTab) =>
+    call(page, "user.changeSearchPreferences", { userId: me, defaultSearchEngineId: engine, openInNewTab });
+  assert.equal((await search(true)).status(), 200);
+  const homes = await call(page, "user.changeHomeBoards", { userId: me, homeBoardId: board, mobileHomeBoardId: null });
+  assert.equal(homes.status(), 200);
+  await page.goto(url);
+  return { page, board, search };
+}
+
+test("an app that is not on the board is found after those that are, and then the web", async () => {
+  const { page } = await furnished();
+  assert.equal(await page.locator("#web:visible").count(), 0);
+  await page.locator("#find").pressSequentially("cloud");
+  await page.waitForFunction(() => document.querySelector("section#others"));
+  assert.deepEqual(await visible(page), ["Nextcloud", "Own cloud", "Search Library for “cloud”"]);
+  assert.equal(await page.locator(".total").innerText(), "2 apps");
+  await page.fill("#find", "jelly");
+  assert.deepEqual(await visible(page), ["Jellyfin", "Search Library for “jelly”"]);
+  assert.equal(await page.locator(".total").innerText(), "1 app");
+  await page.fill("#find", "127.0.0.1");
+  assert.equal((await visible(page)).length, 13);
+  await page.fill("#find", "WHAT it is for");
+  assert.equal((await visible(page)).length, 13);
+  await page.fill("#find", "");
+  assert.deepEqual(await visible(page), ["Gitea", "Grafana", "Home Assistant"]);
+  page.assertQuiet();
+});
+
+test("Enter opens what is chosen, and nothing where nothing is", async () => {
+  const { page } = await furnished();
+  const opened = [];
+  page.context().on("page", (other) => opened.push(other));
+  await page.focus("#find");
+  await page.keyboard.press("Enter");
+  await page.goto(`${url}/?all=1`);
+  await page.fill("#find", "no such thing");
+  assert.equal(await page.getAttribute("#web", "href"), "https://library.example/?q=no%20such%20thing");
+  await page.fill("#find", "lib cats & dogs");
+  assert.deepEqual(await visible(page), ["Search Library for “cats & dogs”"]);
+  assert.equal(await page.locator(".tile.chosen").getAttribute("id"), "web");
+  assert.equal(opened.length, 0);
+  assert.equal(page.url(), `${url}/?all=1`);
+  page.assertQuiet();
+});
+
+test("one preference says whether Enter and a click open a new tab", async () => {
+  const { page, search } = await furnished();
+  const tile = page.locator("a.tile", { hasText: "Grafana" });
+  const enter = async () => {
+    await page.fill("#find", "grafa");
+    await page.keyboard.press("Enter");
+  };
+  for (const press of [() => tile.click(), enter]) {
+    const [other] = await Promise.all([page.context().waitForEvent("page"), press()]);
+    await other.waitForURL(`${url}/api/health/live`);
+    await other.close();
+    await page.goto(url);
+  }
+  assert.equal((await search(false)).status(), 200);
+  for (const press of [() => tile.click(), enter]) {
+    await page.goto(url);
+    await Promise.all([page.waitForURL(`${url}/api/health/live`), press()]);
+  }
+});
+
+test("a link without a scheme is completed before it is saved", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/apps/new`);
+  await page.fill("#name", "Storage");
+  await page.locator("#href").pressSequentially("nas.home.lan:5000");
+  await page.getByText("Becomes http://nas.home.lan:5000 when you save.").waitFor();
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByText("Created.").waitFor();
+  await page.locator('a[href="http://nas.home.lan:5000"]').waitFor();
+  page.assertQuiet();
+});
+
+test("many apps are looked at, made, and deleted again", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/apps/many`);
+  await page.fill("#list", 'title,url,time_added\n"Worse is better\nby R. G.",w.example/y,1728576752\nZeta,https://z.example,1');
+  await page.getByRole("button", { name: "Look at it first" }).click();
+  await page.getByText("Columns that are not read: time_added").waitFor();
+  await page.getByText("https://w.example/y").first().waitFor();
+  await page.getByRole("button", { name: "Add all" }).click();
+  await page.getByText("Created.").waitFor();
+  await page.getByLabel("Select Worse is better by R. G.").check();
+  await page.getByLabel("Select Zeta").check();
+  await page.getByRole("button", { name: "Delete selected" }).click();
+  await page.getByRole("heading", { name: "Delete 2 apps?" }).waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Deleted.").waitFor();
+  assert.equal(await page.getByText("Zeta").count(), 0);
+  page.assertQuiet();
+});
