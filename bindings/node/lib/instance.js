@@ -157,7 +157,7 @@ export class Instance {
     this.isClean &&= (error === undefined || isRefusal) && !running?.fault && !(running?.held > 0);
     const spent = this.#counters.some((counter) => counter.value < 0);
     // Also when it is discarded: a transaction that a trap left open ends here.
-    return after(running?.drop(), () => {
+    return after(running?.finish(), () => {
       if (running?.fault) throw running.fault;
       if (isRefusal) {
         this.#putBack();

@@ -285,7 +285,7 @@ async function hasUsers(running) {
     await running.begin("lookup");
     return await running.operate("hasUsers", []);
   } finally {
-    await running.drop();
+    await running.finish();
   }
 }
 
