@@ -99,8 +99,10 @@ export class Instance {
   static make(loaded, own, steps) {
     const instance = new Instance(loaded, own, steps);
     const ready = () => {
-      instance.#note();
-      return instance;
+      // A call that failed may have left anything behind.
+      const made = instance.isClean ? instance : new Instance(loaded, own, steps);
+      made.#note();
+      return made;
     };
     if (!own.first) return ready();
     const { running, invocation } = own.first;
@@ -114,7 +116,6 @@ export class Instance {
 
   /** Notes what is put back after each call. */
   #note() {
-    this.isClean = true;
     for (const { exports } of this.#cores) {
       for (const [name, value] of Object.entries(exports)) {
         if (name.startsWith("portico:global:")) {
