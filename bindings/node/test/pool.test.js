@@ -1,4 +1,5 @@
-// What calls run in: a place that cannot be filled is free again, and an instance whose first call failed is not kept.
+// What calls run in: a place that cannot be filled is free again, an instance whose first call failed is not kept, and what a
+// call returns is bounded.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -49,3 +50,19 @@ test("what a first call that trapped left behind is in no later call", () => {
   assert.equal(instance, instances[1]);
   assert.ok(instance.isClean);
 });
+
+for (const [what, length] of Object.entries({ "the same mebibyte": 2 ** 20, "an empty text": 0 })) {
+  test(`a call that returns ${what} again and again ends`, () => {
+    const make = ({ decoder }) => ({
+      apps: {
+        byIds: () => { for (const text = new Uint8Array(length); ; decoder().decode(text)); },
+        byId: () => decoder().decode(new Uint8Array(length)),
+      },
+    });
+    const instance = new Instance({ file: "rules", make }, { imports: () => ({}) }, 1);
+    const call = (name) => instance.run(undefined, {}, { on: "apps", name, values: [] });
+    assert.throws(() => call("byIds"), { code: "internal", message: /too much text/ });
+    assert.ok(!instance.isClean);
+    assert.equal(call("byId").length, length, "each call has its own count");
+  });
+}
