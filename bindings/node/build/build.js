@@ -58,6 +58,13 @@ async function write(path, content) {
 }
 
 /**
+ * The code, with decoders of the library, which count the texts that a call copies out of the sandbox: many of them may be
+ * the same bytes there.
+ * @param {Uint8Array} code
+ */
+const counting = (code) => Buffer.from(code).toString().replaceAll("new TextDecoder(", "imports.decoder(");
+
+/**
  * Translates a component, in both ways.
  * @param {string} folder
  * @param {Uint8Array} component
@@ -73,11 +80,11 @@ async function translate(folder, component) {
   for (const [name, content] of Object.entries(files)) {
     if (name.endsWith(".wasm")) await write(`${folder}/${name}`, meter(content, PAGES));
   }
-  await write(`${folder}/sync.js`, PROMISING + Buffer.from(files["portico.js"]));
+  await write(`${folder}/sync.js`, PROMISING + counting(files["portico.js"]));
   // It has the same modules.
   const suspending = asynchronous(await componentWit(component), files, procedures);
   const { files: jspi } = await transpileBytes(component, { ...options, asyncMode: "jspi", ...suspending });
-  await write(`${folder}/jspi.js`, PROMISING + Buffer.from(jspi["portico.js"]));
+  await write(`${folder}/jspi.js`, PROMISING + counting(jspi["portico.js"]));
 }
 
 await rm(out, { recursive: true, force: true });
@@ -103,6 +110,7 @@ async function describe() {
     "portico:dashboard/types": {},
     "wasi:clocks/wall-clock": { now: nothing },
     "wasi:random/random": { getRandomBytes: nothing },
+    decoder: (/** @type {string} */ form) => new TextDecoder(form),
   };
   /** @type {WebAssembly.Instance[]} */
   const instances = [];

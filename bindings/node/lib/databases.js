@@ -140,6 +140,9 @@ function refusalOfPostgresql(error) {
   return StorageError.unavailable(`${code} ${message}`.trim());
 }
 
+/** A connection that breaks while it is in use also reports it as an event, which would end the process if no one listened. */
+const ignore = () => {};
+
 /** PostgreSQL, on connections of a pool. @param {any} pool @returns {Database} */
 function postgresql(pool) {
   const query = async (/** @type {any} */ client, /** @type {string} */ text, /** @type {any[]} */ values) => {
@@ -154,12 +157,18 @@ function postgresql(pool) {
     isAsynchronous: true,
     lookUp: async (sql, values) => cells((await query(pool, sql, values)).rows),
     async begin(_, opening) {
+      /** @type {any} */
       let client;
+      const release = (/** @type {boolean} */ isBroken) => {
+        client?.off("error", ignore);
+        client?.release(isBroken);
+      };
       try {
         client = await pool.connect();
+        client.on("error", ignore);
         await client.query(opening.join("; "));
       } catch (error) {
-        client?.release(true);
+        release(true);
         throw refusalOfPostgresql(error);
       }
       let isOver = false;
@@ -172,20 +181,20 @@ function postgresql(pool) {
             const { command } = await client.query("COMMIT");
             if (command !== "COMMIT") throw new Error(`the commit ended in ${command}`);
           } catch (error) {
-            client.release(true);
+            release(true);
             throw refusalOfPostgresql(error);
           }
-          client.release();
+          release(false);
         },
         async rollback() {
           if (isOver) return;
           isOver = true;
           try {
             await client.query("ROLLBACK");
-            client.release();
+            release(false);
           } catch {
             // Closing the connection rolls back, too.
-            client.release(true);
+            release(true);
           }
         },
       };

@@ -12,7 +12,7 @@ const STATUSES = {
   unavailable: 503,
 };
 
-/** A call was refused, or it failed. Nothing was changed. */
+/** A call was refused, or it failed. Nothing was changed, unless its own commit came first. */
 export class PorticoError extends Error {
   name = "PorticoError";
 

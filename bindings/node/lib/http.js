@@ -4,6 +4,7 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { nodeHTTPRequestHandler } from "@trpc/server/adapters/node-http";
+import { SETTING_COOKIES } from "./sessions.js";
 
 const MEGABYTE = 1024 * 1024;
 const DEFAULTS = { maxBodySize: 16 * MEGABYTE, maxBatchSize: 256, origins: /** @type {string[]} */ ([]), publicUrl: undefined };
@@ -25,20 +26,30 @@ function checkOrigin(method, header, { origins, publicUrl }) {
   }
 }
 
+/** A stream sends its headers before the calls, so no cookie. @param {any} info of the calls */
+function checkStream(info) {
+  if (info?.accept !== "application/jsonl") return;
+  const path = info.calls.map((/** @type {any} */ call) => call.path).find((/** @type {string} */ path) => SETTING_COOKIES.has(path));
+  if (path) throw new TRPCError({ code: "BAD_REQUEST", message: `${path} sets a cookie, which a stream cannot: send it by httpLink or httpBatchLink` });
+}
+
 /** @param {any} router @param {any} options */
 export function handler(router, options) {
   const { authenticate, identify, cookie, address, ...settings } = { ...DEFAULTS, ...options };
   if (typeof authenticate !== "function" && !identify) {
     throw new TypeError("portico.trpc needs { authenticate }, which says who calls");
   }
-  const isSecure = settings.publicUrl?.startsWith("https:") ?? false;
+  const isPublicSecure = settings.publicUrl?.startsWith("https:") ?? false;
   /**
    * @param {any} request as the framework has it
-   * @param {{ method: string | undefined, header: (name: string) => any, from: () => string | undefined, setCookie: (cookie: string) => void }} parts
+   * @param {{ method: string | undefined, header: (name: string) => any, from: () => string | undefined, setCookie: (cookie: string) => void,
+   *   isSecure: boolean }} parts
+   * @param {any} info of the calls
    */
-  const contextOf = async (request, { method, header, from, setCookie }) => {
+  const contextOf = async (request, { method, header, from, setCookie, isSecure }, info) => {
     checkOrigin(method, header, settings);
-    const setToken = (/** @type {string} */ token) => setCookie(cookie(token, isSecure));
+    if (!authenticate) checkStream(info);
+    const setToken = (/** @type {string} */ token) => setCookie(cookie(token, isPublicSecure || isSecure));
     const common = { address: address ? await address(request) : from(), setToken };
     if (!authenticate) return { ...common, ...(await identify(header)) };
     return { ...common, caller: (await authenticate(request)) ?? {} };
@@ -52,13 +63,16 @@ export function handler(router, options) {
       res: response,
       path: path.slice(path.lastIndexOf("/") + 1),
       router,
-      createContext: () =>
-        contextOf(original, {
+      createContext: ({ info }) => {
+        const parts = {
           method: request.method,
-          header: (name) => request.headers[name],
+          header: (/** @type {string} */ name) => request.headers[name],
           from: () => request.socket?.remoteAddress,
-          setCookie: (value) => response.appendHeader("set-cookie", value),
-        }),
+          setCookie: (/** @type {string} */ value) => response.appendHeader("set-cookie", value),
+          isSecure: Boolean(request.socket?.encrypted),
+        };
+        return contextOf(original, parts, info);
+      },
       maxBodySize: settings.maxBodySize,
       maxBatchSize: settings.maxBatchSize,
     });
@@ -66,7 +80,7 @@ export function handler(router, options) {
 
   /** @param {Request} request */
   const serveFetch = async (request) => {
-    const { pathname } = new URL(request.url);
+    const { pathname, protocol } = new URL(request.url);
     const body = await limited(request, settings.maxBodySize);
     if (body === undefined) return new Response("The body is too large", { status: 413 });
     const { method, headers } = request;
@@ -75,13 +89,16 @@ export function handler(router, options) {
       req,
       endpoint: pathname.slice(0, pathname.lastIndexOf("/")),
       router,
-      createContext: ({ resHeaders }) =>
-        contextOf(request, {
+      createContext: ({ resHeaders, info }) => {
+        const parts = {
           method,
-          header: (name) => request.headers.get(name),
+          header: (/** @type {string} */ name) => request.headers.get(name),
           from: () => undefined,
-          setCookie: (value) => resHeaders.append("set-cookie", value),
-        }),
+          setCookie: (/** @type {string} */ value) => resHeaders.append("set-cookie", value),
+          isSecure: protocol === "https:",
+        };
+        return contextOf(request, parts, info);
+      },
       maxBatchSize: settings.maxBatchSize,
     });
   };

@@ -71,9 +71,11 @@ export interface StorageOptions<Who extends Caller = Caller> extends CommonOptio
 }
 
 /** The options of a dashboard that has none, and gives a database. */
-export interface DatabaseOptions extends CommonOptions {
+export type DatabaseOptions = OptionsOver<SqliteConnection, "synchronous"> | OptionsOver<PostgresqlPool, unknown>;
+
+interface OptionsOver<Database, Mode> extends CommonOptions {
   /** Where Portico makes its tables, upgrades them, and keeps users, apps, sessions, groups, invites and keys. */
-  database: SqliteConnection | PostgresqlPool;
+  database: Database;
   storage?: undefined;
   /** What the names of the tables begin with: 1 to 20 of `a` to `z` and `_`. Default: `portico_`. */
   prefix?: string;
@@ -81,11 +83,14 @@ export interface DatabaseOptions extends CommonOptions {
   sessionIdleMilliseconds?: number;
   /** How long a session lasts at most. Default: 30 days. */
   sessionMostMilliseconds?: number;
-  /** Boards and search engines, if the dashboard has any. Without them there are none, and everyone sees all apps. */
+  /**
+   * Boards and search engines, if the dashboard has any. Without them there are none, and everyone sees all apps. Over SQLite
+   * these functions return no promises: a transaction may be open, and nothing else runs until it ends.
+   */
   surroundings?: {
     [Name in keyof typeof surroundings]?: (
       ...values: Parameters<(typeof surroundings)[Name]>
-    ) => ReturnType<(typeof surroundings)[Name]> | Promise<ReturnType<(typeof surroundings)[Name]>>;
+    ) => Settled<Mode, ReturnType<(typeof surroundings)[Name]>>;
   };
 }
 
@@ -118,9 +123,15 @@ export interface TrpcOptions<Request = any, Who extends Caller = Caller> {
   authenticate(request: Request): Who | null | undefined | Promise<Who | null | undefined>;
   /** The origins of other sites whose pages may change something. Your own pages always may. */
   origins?: string[];
-  /** The address of a client, where a proxy is in front: to limit guesses at passwords. */
+  /**
+   * The address of a client, to limit guesses at passwords. Needed where a proxy is in front, and where the request is a
+   * `Request`, which does not have it: without it they are limited by account only.
+   */
   address?(request: Request): string | undefined | Promise<string | undefined>;
-  /** Where people reach the dashboard, if a proxy changes `Host`. With `https:` cookies are sent over TLS only. */
+  /**
+   * Where people reach the dashboard, if a proxy changes `Host` or ends TLS. With `https:`, or if the request came over TLS,
+   * cookies are sent over TLS only.
+   */
   publicUrl?: string;
   /** In bytes. Default: 16 MiB. */
   maxBodySize?: number;
@@ -186,13 +197,19 @@ export class Portico<Who extends Caller = Caller> {
 export interface ReadyPortico extends Omit<Portico<ReadyCaller>, "router" | "trpc"> {
   /** Sessions, API keys, groups and invites. These functions check no permission. */
   readonly people: People<typeof people, ReadyCaller>;
-  /** The procedures as a tRPC router, with `session.signIn`, `session.signOut` and `session.get`. */
+  /**
+   * The procedures as a tRPC router, with `session.signIn`, `session.signOut` and `session.get`. Those need the context that
+   * `trpc` makes; `trpc({ authenticate })` serves none of them.
+   */
   readonly router: ReadyRouter;
   /** Serves the procedures over HTTP. Callers are known by the cookie or by an API key, unless `authenticate` says so. */
   trpc(options?: Partial<TrpcOptions<any, ReadyCaller>>): Handler;
 }
 
-/** A call was refused, or it failed. Nothing was changed. */
+/**
+ * A call was refused, or it failed. Nothing was changed, unless its own commit came first: with the code `internal` or
+ * `unavailable`, a commit that took too long may have succeeded.
+ */
 export class PorticoError extends Error {
   constructor(code: PorticoError["code"], message: string, details?: { issues?: PorticoError["issues"]; cause?: unknown });
   /** What kind of refusal it is. See the contract's `types.error-code`. */

@@ -16,6 +16,10 @@ export const FEW_STEPS = 400_000_000;
 /** The same where it delays no other: at most about 5 s. */
 export const MANY_STEPS = 2_000_000_000;
 
+/** The most text that a call copies out of the sandbox, in bytes, and what each text costs besides. */
+const MOST_TEXT = 256 * 1024 * 1024;
+const TEXT_COST = 64;
+
 /** @type {Map<string, WebAssembly.Module>} */
 const modules = new Map();
 
@@ -68,6 +72,8 @@ export class Instance {
   /** @type {WebAssembly.Global[]} */
   #counters = [];
   #steps;
+  /** What the texts of the call cost until now. */
+  #text = 0;
   /** @type {WebAssembly.Instance[]} */
   #cores;
 
@@ -80,7 +86,7 @@ export class Instance {
     this.#steps = steps;
     /** @type {WebAssembly.Instance[]} */
     const cores = [];
-    this.#exports = make({ ...this.#imports(), ...own.imports(this) }, cores);
+    this.#exports = make({ ...this.#imports(), ...own.imports(this), decoder: (/** @type {string} */ form) => this.#decoder(form) }, cores);
     for (const { exports } of cores) {
       const counter = exports[COUNTER];
       if (counter) this.#counters.push(/** @type {WebAssembly.Global} */ (counter));
@@ -99,8 +105,10 @@ export class Instance {
   static make(loaded, own, steps) {
     const instance = new Instance(loaded, own, steps);
     const ready = () => {
-      instance.#note();
-      return instance;
+      // A call that failed may have left anything behind.
+      const made = instance.isClean ? instance : new Instance(loaded, own, steps);
+      made.#note();
+      return made;
     };
     if (!own.first) return ready();
     const { running, invocation } = own.first;
@@ -114,7 +122,6 @@ export class Instance {
 
   /** Notes what is put back after each call. */
   #note() {
-    this.isClean = true;
     for (const { exports } of this.#cores) {
       for (const [name, value] of Object.entries(exports)) {
         if (name.startsWith("portico:global:")) {
@@ -137,6 +144,7 @@ export class Instance {
    */
   run(running, caller, { on, name, values }) {
     this.#running = running;
+    this.#text = 0;
     for (const counter of this.#counters) counter.value = this.#steps;
     const first = WITHOUT_CALLER.includes(on) ? [] : [on === "signIn" ? caller.context : caller];
     const done = (/** @type {any} */ result) => this.#finish(running, undefined, result);
@@ -157,7 +165,7 @@ export class Instance {
     this.isClean &&= (error === undefined || isRefusal) && !running?.fault && !(running?.held > 0);
     const spent = this.#counters.some((counter) => counter.value < 0);
     // Also when it is discarded: a transaction that a trap left open ends here.
-    return after(running?.drop(), () => {
+    return after(running?.finish(), () => {
       if (running?.fault) throw running.fault;
       if (isRefusal) {
         this.#putBack();
@@ -185,6 +193,17 @@ export class Instance {
   get running() {
     if (this.#running) return this.#running;
     throw new PorticoError("internal", "The component reached out without a call");
+  }
+
+  /** @param {string} [form] */
+  #decoder(form) {
+    const decoder = new TextDecoder(form);
+    const decode = (/** @type {ArrayBufferView} */ bytes) => {
+      this.#text += TEXT_COST + bytes.byteLength;
+      if (this.#text > MOST_TEXT) throw new PorticoError("internal", "The component returns too much text");
+      return decoder.decode(bytes);
+    };
+    return { decode };
   }
 
   #imports() {

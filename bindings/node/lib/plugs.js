@@ -57,7 +57,7 @@ function storageImports(instance) {
 /** A call that finds nothing. */
 const FIRST = { on: "apps", name: "byId", values: [""] };
 /** What it finds it in. */
-const nowhere = { held: 0, lookUp: () => [], surrounding: () => ({ tag: "all" }), log: () => {}, drop: () => {} };
+const nowhere = { held: 0, lookUp: () => [], surrounding: () => ({ tag: "all" }), log: () => {}, finish: () => {} };
 
 /** A database for the ready storage. @param {object} configuration */
 export const databasePlug = (configuration) => ({

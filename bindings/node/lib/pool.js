@@ -27,7 +27,21 @@ export class Pool {
   takeNow() {
     this.#busy++;
     for (let item = this.#idle.pop(); item; item = this.#idle.pop()) if (item.isClean) return item;
-    return this.#make();
+    return this.#made();
+  }
+
+  /** A new one. If it cannot be made, its place is free again. @returns {T | Promise<T>} */
+  #made() {
+    const failed = (/** @type {unknown} */ error) => {
+      this.#leave();
+      throw error;
+    };
+    try {
+      const item = this.#make();
+      return item instanceof Promise ? item.catch(failed) : item;
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   /** One that is free, now or later. @returns {T | Promise<T>} */
@@ -44,9 +58,14 @@ export class Pool {
 
   /** @param {T} item after its call */
   giveBack(item) {
+    this.#leave(item.isClean ? item : undefined);
+  }
+
+  /** Gives a place to the call that waits longest. @param {T} [item] that is in it */
+  #leave(item) {
     const next = this.#waiting.shift();
-    if (next) return next(item.isClean ? item : this.#make());
+    if (next) return next(item ?? Promise.resolve().then(() => this.#made()));
     this.#busy--;
-    if (item.isClean && this.#idle.length < this.#most) this.#idle.push(item);
+    if (item && this.#idle.length < this.#most) this.#idle.push(item);
   }
 }

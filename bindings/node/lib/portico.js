@@ -55,6 +55,18 @@ const DEFAULTS = {
 };
 /** How long a call may go on that this thread waits for. */
 const MAIN_MILLISECONDS = 1_000;
+/** The longest time that a timer has. */
+const LONGEST = 2 ** 31 - 1;
+/** The options that are numbers: from and to. @type {Record<string, [number, number]>} */
+const NUMBERS = {
+  sessionIdleMilliseconds: [1, Number.MAX_SAFE_INTEGER],
+  sessionMostMilliseconds: [1, Number.MAX_SAFE_INTEGER],
+  callMilliseconds: [1, LONGEST],
+  operationMilliseconds: [1, LONGEST],
+  threads: [1, 1_000],
+  instances: [1, 1_000],
+  waiting: [0, Number.MAX_SAFE_INTEGER],
+};
 const OPTIONS = new Set(["storage", "database", ...Object.keys(DEFAULTS)]);
 
 /** The parameters of `people` that are numbers of 64 bits. @type {Record<string, number>} */
@@ -78,6 +90,8 @@ export class Portico {
   #isOpen = true;
   #isReady;
   #router;
+  /** For dashboards that authenticate by themselves. */
+  #withoutSessions;
 
   /**
    * @param {Surroundings} surroundings
@@ -130,21 +144,29 @@ export class Portico {
         }),
       );
     }
-    this.#router = routerOf({
+    const common = {
       described,
-      run: (caller, name, invocation) => this.#call(name, caller, invocation),
+      run: (/** @type {any} */ caller, /** @type {string} */ name, /** @type {any} */ invocation) => this.#call(name, caller, invocation),
       // The component decides where only it knows.
       hasUsers: this.#isReady ? undefined : () => this.#hasUsers(),
-      sessions: this.#isReady ? this : undefined,
       log: surroundings.log,
-    });
+    };
+    this.#router = routerOf({ ...common, sessions: this.#isReady ? this : undefined });
+    this.#withoutSessions = this.#isReady ? routerOf(common) : this.#router;
   }
 
   /** @param {any} options */
   static async open(options) {
+    options = { ...DEFAULTS, ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) };
     const unknown = Object.keys(options).filter((key) => !OPTIONS.has(key));
     if (unknown.length > 0) throw new TypeError(`Portico.open knows no option ${unknown.join(", ")}`);
-    const { storage, database, icons, log, random, surroundings: given, prefix, ...limits } = { ...DEFAULTS, ...options };
+    for (const [name, [least, most]] of Object.entries(NUMBERS)) {
+      const value = options[name];
+      if (!Number.isInteger(value) || value < least || value > most) {
+        throw new TypeError(`Portico.open takes a whole number from ${least} to ${most} as ${name}`);
+      }
+    }
+    const { storage, database, icons, log, random, surroundings: given, prefix, ...limits } = options;
     if (Boolean(storage) === Boolean(database) || (storage && typeof storage.begin !== "function")) {
       throw new TypeError("Portico.open needs { database }, or { storage } with a function begin");
     }
@@ -195,8 +217,9 @@ export class Portico {
 
   /** Serves the procedures over HTTP. @param {any} options */
   trpc(options = {}) {
-    const settings = { ...(this.#isReady && sessionsOf(this, this.#limits.sessionMostMilliseconds)), ...options };
-    return handler(this.#router, settings);
+    const isOurs = this.#isReady && !options.authenticate;
+    if (!isOurs) return handler(this.#withoutSessions, options);
+    return handler(this.#router, { ...options, ...sessionsOf(this, this.#limits.sessionMostMilliseconds) });
   }
 
   /** Ends the threads. Calls after this are refused. */
@@ -263,6 +286,7 @@ export class Portico {
   /** Who calls, in the contract's form. @param {any} caller */
   #who(caller) {
     const user = userOf(caller);
+    if (this.#isReady && !["string", "undefined"].includes(typeof caller?.context)) throw new TypeError("A caller's context is a text");
     // The ready storage knows the caller by the context, which `people` makes.
     const own = this.#isReady && user ? `\n\n${user.id}` : "";
     return { user, context: (this.#isReady && caller?.context) || own };
@@ -285,7 +309,7 @@ async function hasUsers(running) {
     await running.begin("lookup");
     return await running.operate("hasUsers", []);
   } finally {
-    await running.drop();
+    await running.finish();
   }
 }
 

@@ -108,7 +108,7 @@ export function routerOf({ described, run, hasUsers, sessions, log }) {
     (routers[group] ??= {})[member] = kind === "query" ? typed.query(resolve) : typed.mutation(resolve);
   }
   if (sessions) {
-    const { signIn, signOut, get } = sessionProcedures(sessions);
+    const { signIn, signOut, get } = sessionProcedures(sessions, log);
     const guarded = (/** @type {string} */ name, /** @type {(ctx: any, input: any) => any} */ work) => async (/** @type {any} */ { ctx, input }) => {
       try {
         return await work(ctx, input);

@@ -31,6 +31,7 @@ export class Running {
   #transaction;
   #collided = false;
   #hasCommitted = false;
+  #hasEnded = false;
   #messages = 0;
   #logged = 0;
   /** @type {Promise<void> | undefined} */
@@ -63,13 +64,20 @@ export class Running {
     const ready = after(this.#rollback, () => (this.#collided ? this.#wait() : undefined));
     return after(ready, () => {
       this.#collided = false;
-      const begun = this.#guard("begin", () => this.#surroundings.plug.begin(access, this.#caller, opening));
-      return after(begun, (of) => {
-        if (typeof of !== "object" || of === null) throw this.#blame("begin", "returned no transaction");
-        this.#transaction = { of, access, failed: false, isOver: false };
-        this.held++;
+      this.#check();
+      return this.#guard("begin", () => {
+        const begun = this.#surroundings.plug.begin(access, this.#caller, opening);
+        return after(begun, (of) => this.#adopt(of, access));
       });
     });
+  }
+
+  /** Takes a transaction that has begun; rolls it back if the call no longer waits for it. @param {any} of @param {string} access */
+  #adopt(of, access) {
+    if (typeof of !== "object" || of === null) throw this.#blame("begin", "returned no transaction");
+    this.#transaction = { of, access, failed: false, isOver: false };
+    if (this.fault || this.#hasEnded) return void this.drop();
+    this.held++;
   }
 
   /** Calls a function of the transaction. @param {string} name @param {any[]} values */
@@ -119,7 +127,13 @@ export class Running {
     }
   }
 
-  /** Rolls back what is open. The component drops a transaction, or the call ends. Never throws. */
+  /** The call ends: rolls back what is open, and what is about to begin as soon as it has. Never throws. */
+  finish() {
+    this.#hasEnded = true;
+    return this.drop();
+  }
+
+  /** Rolls back what is open. Never throws. */
   drop() {
     const transaction = this.#transaction;
     if (!transaction || transaction.isOver) return this.#rollback;
@@ -179,6 +193,7 @@ export class Running {
 
   #check() {
     if (this.fault) throw this.fault;
+    if (this.#hasEnded) throw new PorticoError("internal", "The call is over");
     if (performance.now() > this.#deadline) {
       throw this.#end(new PorticoError("internal", `The call was stopped after ${this.milliseconds} ms`));
     }
@@ -216,10 +231,13 @@ export class Running {
       throw failed(error);
     }
     if (!isPromise(value)) return value;
-    const mayWait = this.#surroundings.isAsynchronous || (this.isElsewhere && name.includes("."));
+    const mayWait = this.#surroundings.isAsynchronous || (this.isElsewhere && name.startsWith("icons."));
     if (!mayWait) {
       value.then(undefined, () => {});
-      throw this.#blame(name, "returned a promise, and others do not: return promises from all functions of storage, or from none");
+      const instead = name.startsWith("surroundings.")
+        ? "over SQLite it has to return its result"
+        : "return promises from all functions of storage, or from none";
+      throw this.#blame(name, `returned a promise, and others do not: ${instead}`);
     }
     return this.#bounded(name, value).catch((error) => {
       throw failed(error);

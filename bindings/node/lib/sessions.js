@@ -1,7 +1,10 @@
-// Signing in with the ready storage: the cookie, the throttle, and the procedures `session.signIn`, `session.signOut` and
+// Signing in with the ready storage: the cookie, and the procedures `session.signIn`, `session.signOut` and
 // `session.get`, which exist with { database } only.
 
-import { PorticoError } from "./errors.js";
+import { Throttle } from "./throttle.js";
+
+/** The procedures that set the cookie. */
+export const SETTING_COOKIES = new Set(["session.signIn", "session.signOut", "user.changePassword"]);
 
 /** The functions of `portico:sql/people`. */
 export const PEOPLE = [
@@ -12,58 +15,6 @@ export const PEOPLE = [
 ];
 
 const COOKIE = "portico_session";
-/** How many attempts to sign in there may be in a time: at one account, and from one address. */
-const PER_ACCOUNT = 10;
-const PER_ADDRESS = 50;
-const WINDOW_MILLISECONDS = 5 * 60_000;
-/** The most accounts and addresses that are counted. */
-const COUNTED = 20_000;
-
-/** Counts attempts. Each is counted when it begins, so many at once do not pass. */
-export class Throttle {
-  /** @type {Map<string, { attempts: number, until: number }>} */
-  #counts = new Map();
-  #now;
-
-  /** @param {() => number} now in milliseconds */
-  constructor(now = Date.now) {
-    this.#now = now;
-  }
-
-  /**
-   * Begins an attempt, or refuses it.
-   * @param {string} username
-   * @param {string | undefined} address
-   */
-  begin(username, address) {
-    const account = `account ${username.normalize("NFC").trim().toLowerCase().slice(0, 255)}`;
-    const keys = [[account, PER_ACCOUNT], ...(address ? [[`address ${address}`, PER_ADDRESS]] : [])];
-    for (const [key, most] of /** @type {[string, number][]} */ (keys)) {
-      const count = this.#count(key);
-      if (count.attempts >= most) {
-        const seconds = Math.ceil((count.until - this.#now()) / 1_000);
-        throw new PorticoError("too-many-requests", `Too many attempts: try again in ${seconds} seconds`);
-      }
-      count.attempts++;
-    }
-    /** The password was right: the account's attempts are forgotten. */
-    return { succeeded: () => void this.#counts.delete(account) };
-  }
-
-  /** @param {string} key */
-  #count(key) {
-    let count = this.#counts.get(key);
-    if (!count || count.until <= this.#now()) {
-      this.#counts.delete(key);
-      count = { attempts: 0, until: this.#now() + WINDOW_MILLISECONDS };
-      this.#counts.set(key, count);
-      // The oldest one is first.
-      const [oldest] = this.#counts.keys();
-      if (this.#counts.size > COUNTED) this.#counts.delete(oldest);
-    }
-    return count;
-  }
-}
 
 /** The session's token or the API key of a request. @param {(name: string) => string | null | undefined} header */
 function secretOf(header) {
@@ -79,7 +30,6 @@ function secretOf(header) {
  * @param {number} most how long a session lasts, in milliseconds
  */
 export function sessionsOf(portico, most) {
-  const throttle = new Throttle();
   return {
     authenticate: undefined,
     /**
@@ -89,7 +39,7 @@ export function sessionsOf(portico, most) {
     async identify(header) {
       const { secret, token } = secretOf(header);
       const found = secret ? await portico.people.authenticate(secret) : null;
-      return { caller: found?.caller ?? {}, token: found ? token : undefined, throttle };
+      return { caller: found?.caller ?? {}, token: found ? token : undefined };
     },
     /** The cookie with a token, or without one none. @param {string} token @param {boolean} isSecure */
     cookie: (token, isSecure) =>
@@ -97,28 +47,45 @@ export function sessionsOf(portico, most) {
   };
 }
 
+/** @param {any} ctx */
+function checkContext(ctx) {
+  // Before any work: a session that began without its cookie would be good for no one.
+  if (typeof ctx.setToken !== "function") throw new TypeError("session.* needs the context that portico.trpc makes");
+}
+
 /**
- * What the procedures of sessions do.
+ * What the procedures of sessions do. All attempts to sign in share one throttle.
  * @param {any} portico
+ * @param {(level: string, message: string) => void} log
  */
-export const sessionProcedures = (portico) => ({
-  /** @param {any} ctx @param {{ username: string, password: string }} input */
-  async signIn(ctx, { username, password }) {
-    const attempt = ctx.throttle?.begin(username, ctx.address);
-    const user = await portico.signIn.password({}, username, password);
-    const { token } = await portico.people.beginSession(user.id, user.passwordVersion);
-    attempt?.succeeded();
-    ctx.setToken(token);
-    return { id: user.id, name: user.name };
-  },
-  /** @param {any} ctx */
-  async signOut(ctx) {
-    if (ctx.token) await portico.people.endSession(ctx.token);
-    ctx.setToken("");
-  },
-  /** Who is signed in. @param {any} ctx */
-  get: async (ctx) => (ctx.caller?.user ? portico.people.getPerson(ctx.caller.user.id) : null),
-});
+export function sessionProcedures(portico, log) {
+  const throttle = new Throttle();
+  let hasWarned = false;
+  return {
+    /** @param {any} ctx @param {{ username: string, password: string }} input */
+    async signIn(ctx, { username, password }) {
+      checkContext(ctx);
+      if (!ctx.address && !hasWarned) {
+        hasWarned = true;
+        log("warn", "session.signIn does not know where clients are: it limits attempts by account only. Give portico.trpc { address }");
+      }
+      const attempt = throttle.begin(username, ctx.address);
+      const user = await portico.signIn.password({}, username, password);
+      const { token } = await portico.people.beginSession(user.id, user.passwordVersion);
+      attempt.succeeded();
+      ctx.setToken(token);
+      return { id: user.id, name: user.name };
+    },
+    /** @param {any} ctx */
+    async signOut(ctx) {
+      checkContext(ctx);
+      if (ctx.token) await portico.people.endSession(ctx.token);
+      ctx.setToken("");
+    },
+    /** Who is signed in. @param {any} ctx */
+    get: async (ctx) => (ctx.caller?.user ? portico.people.getPerson(ctx.caller.user.id) : null),
+  };
+}
 
 /**
  * Runs the change of a password. The session of the call goes on with another token, because who knew the old password may
@@ -129,7 +96,7 @@ export const sessionProcedures = (portico) => ({
  * @param {(caller: any) => Promise<any>} change
  */
 export async function renewing(portico, ctx, userId, change) {
-  if (!ctx.token || ctx.caller?.user?.id !== userId) return change(ctx.caller);
+  if (!ctx.token || !ctx.setToken || ctx.caller?.user?.id !== userId) return change(ctx.caller);
   const { caller, token } = await portico.people.renewWithPassword(ctx.caller);
   const changed = await change(caller);
   if (token) ctx.setToken(token);

@@ -64,6 +64,10 @@ class Remote {
     ask("drop");
   }
 
+  finish() {
+    ask("finish");
+  }
+
   /** @param {string[]} names */
   findIcons(names) {
     return ask("findIcons", names);

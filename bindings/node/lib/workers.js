@@ -26,6 +26,7 @@ const QUESTIONS = {
   surrounding: (running, [name, values]) => running.surrounding(name, values),
   commit: (running) => running.commit(),
   drop: (running) => running.drop(),
+  finish: (running) => running.finish(),
   findIcons: (running, [names]) => running.findIcons(names),
   defaultIcon: (running) => running.defaultIcon(),
   log: (running, [level, message]) => running.log(level, message),
@@ -78,7 +79,12 @@ export class Thread {
       this.#worker.ref();
       const timer = setTimeout(() => this.#stop(`after ${running.milliseconds} ms`), running.milliseconds);
       this.#job = { running, resolve, reject, timer };
-      this.#port.postMessage({ caller, invocation });
+      try {
+        this.#port.postMessage({ caller, invocation });
+      } catch (error) {
+        // A function, say, is in no way a value of the contract.
+        this.#done(({ reject }) => reject(new TypeError(`The call has a value that Portico does not take: ${error}`)));
+      }
     });
   }
 
@@ -97,9 +103,13 @@ export class Thread {
 
   /** @param {any} message */
   #receive(message) {
-    const job = this.#job;
     this.#handle(message);
-    // A transaction of a synchronous storage: nothing else until it ends.
+    this.#hold();
+  }
+
+  /** While a transaction of a synchronous storage is open, this thread does nothing but answer the other one. */
+  #hold() {
+    const job = this.#job;
     while (job && this.#job === job && job.running.holdsThread) {
       const next = this.#next();
       if (!next) return this.#stop(`because it held a transaction for ${HELD_MILLISECONDS} ms`);
@@ -138,8 +148,13 @@ export class Thread {
       answer(error instanceof StorageError ? { payload: error.payload } : { fault: String(error?.message ?? error) });
     try {
       const value = QUESTIONS[question](job.running, values);
-      if (isPromise(value)) value.then((/** @type {any} */ value) => answer({ value }), refuse);
-      else answer({ value });
+      if (!isPromise(value)) return answer({ value });
+      const settled = (/** @type {any} */ value) => {
+        answer({ value });
+        // A `begin` that waited after a collision has begun a transaction now.
+        this.#hold();
+      };
+      value.then(settled).then(undefined, refuse);
     } catch (error) {
       refuse(error);
     }
@@ -165,7 +180,7 @@ export class Thread {
     clearTimeout(job.timer);
     this.#worker.unref();
     // What the call left open ends before the next call gets this thread.
-    const rolledBack = job.running.drop();
+    const rolledBack = job.running.finish();
     if (rolledBack) void rolledBack.then(() => settle(job));
     else settle(job);
   }

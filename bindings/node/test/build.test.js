@@ -73,6 +73,14 @@ test("a name that matches no function fails the build", () => {
   assert.throws(() => found(functions, "storage#start"), /no function storage#start/);
 });
 
+test("every text that comes out of the sandbox is counted", () => {
+  for (const file of ["rules/sync.js", "rules/jspi.js", "ready/sync.js", "ready/jspi.js"]) {
+    const code = readFileSync(new URL(`../generated/${file}`, import.meta.url), "utf8");
+    assert.ok(code.includes("= imports.decoder()"), file);
+    assert.doesNotMatch(code, /TextDecoder\(/);
+  }
+});
+
 test("what JSPI suspends is what the build named", () => {
   const code = readFileSync(new URL("../generated/rules/jspi.js", import.meta.url), "utf8");
   assert.ok(code.includes("new WebAssembly.Suspending("), "imports");

@@ -2,10 +2,10 @@
 // node:sqlite on Node 24, and PostgreSQL where PGHOST is set.
 
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
 import { test } from "node:test";
-import { createTRPCClient, httpLink } from "@trpc/client";
+import { createTRPCClient, httpBatchStreamLink, httpLink } from "@trpc/client";
 import { Portico } from "../lib/index.js";
-import { Throttle } from "../lib/sessions.js";
 
 const isNew = Number(process.versions.node.split(".")[0]) >= 24;
 const ACCOUNT = { username: "ada", password: "correct horse" };
@@ -39,7 +39,7 @@ if (process.env.PGHOST) {
 }
 
 /** Each request of its client goes straight to the handler, with the cookie that the last one set. */
-function browser(handle) {
+function browser(handle, link = httpLink) {
   let cookie = "";
   const headers = {};
   const fetch = async (url, options) => {
@@ -48,7 +48,7 @@ function browser(handle) {
     if (set) cookie = set.split(";")[0];
     return response;
   };
-  const client = createTRPCClient({ links: [httpLink({ url: "http://dashboard.example/api/trpc", fetch })] });
+  const client = createTRPCClient({ links: [link({ url: "http://dashboard.example/api/trpc", fetch })] });
   return { client, headers, cookie: () => cookie, set: (value) => (cookie = value) };
 }
 const code = (call) => call.then(assert.fail, ({ data, message }) => data?.code ?? message);
@@ -139,10 +139,40 @@ for (const [driver, open] of Object.entries(DATABASES)) {
     assert.equal(await code(client.session.signIn.mutate(ACCOUNT)), "TOO_MANY_REQUESTS");
   });
 
-  over("a dashboard that authenticates by itself says who calls", async ({ portico }) => {
+  over("a dashboard that authenticates by itself says who calls, and has no sign-in of Portico's", async ({ portico }) => {
     const id = await portico.users.initUser({}, ACCOUNT);
     const { client } = browser(portico.trpc({ authenticate: () => portico.people.callerOf(id) }));
     assert.deepEqual(await client.app.all.query(), []);
+    assert.equal(await code(client.session.signIn.mutate(ACCOUNT)), "NOT_FOUND");
+  });
+
+  over("sign-in is refused before it begins where it could not set the cookie", async ({ portico }) => {
+    const id = await portico.users.initUser({}, ACCOUNT);
+    // A router of the dashboard's own, whose context has the caller only.
+    const caller = portico.router.createCaller({ caller: {} });
+    await assert.rejects(caller.session.signIn(ACCOUNT), { code: "INTERNAL_SERVER_ERROR" });
+    const { client } = browser(portico.trpc(), httpBatchStreamLink);
+    assert.equal(await code(client.session.signIn.mutate(ACCOUNT)), "BAD_REQUEST");
+    assert.deepEqual(await portico.people.listSessions(id), []);
+    assert.equal(await client.session.get.query(), null);
+  });
+
+  over("the cookie is secure where the request came over TLS, or the dashboard is known to have it", async ({ portico }) => {
+    await portico.users.initUser({}, ACCOUNT);
+    const isSecure = async (origin, options) => {
+      const body = JSON.stringify(ACCOUNT);
+      const request = new Request(`${origin}/trpc/session.signIn`, { method: "POST", headers: { "content-type": "application/json" }, body });
+      return /; Secure$/.test((await portico.trpc(options)(request)).headers.get("set-cookie"));
+    };
+    assert.equal(await isSecure("http://dashboard.example"), false);
+    assert.equal(await isSecure("https://dashboard.example"), true);
+    assert.equal(await isSecure("http://dashboard.example", { publicUrl: "https://dashboard.example" }), true);
+  });
+
+  over("a caller whose context is no text is refused", async ({ portico }) => {
+    const user = { id: await portico.users.initUser({}, ACCOUNT), permissions: ["admin"] };
+    await assert.rejects(portico.users.getAll({ user, context: () => 1 }), TypeError);
+    assert.equal((await portico.users.getAll({ user })).length, 1);
   });
 
   over("calls that overlap do not fail", async ({ portico }) => {
@@ -162,15 +192,32 @@ test("a thing that is no database is refused", async () => {
   await assert.rejects(Portico.open({ database: {} }), /takes a connection of better-sqlite3/);
 });
 
-test("the throttle forgets after a while, and what it counts is bounded", () => {
-  let now = 0;
-  const throttle = new Throttle(() => now);
-  const attempt = () => throttle.begin("Ada ", "192.0.2.1");
-  for (let count = 0; count < 10; count++) attempt();
-  assert.throws(attempt, { code: "too-many-requests", httpStatus: 429 });
-  assert.throws(() => throttle.begin("ada", undefined), { code: "too-many-requests" });
-  now += 5 * 60_000;
-  for (let count = 0; count < 40; count++) attempt().succeeded();
-  for (let count = 0; count < 10; count++) throttle.begin(`other ${count}`, "192.0.2.1");
-  assert.throws(() => throttle.begin("another", "192.0.2.1"), { code: "too-many-requests" });
+test("surroundings that return promises are refused over SQLite, by name", async () => {
+  const { database, end } = await Object.values(DATABASES)[0]();
+  const portico = await Portico.open({ database, surroundings: { visibleAppsOf: async () => ({ tag: "all" }) } });
+  const admin = await portico.people.callerOf(await portico.users.initUser({}, ACCOUNT));
+  const ben = await portico.people.callerOf(await portico.users.create(admin, { ...ACCOUNT, username: "ben" }, []));
+  await assert.rejects(portico.apps.all(ben), { message: /surroundings\.visibleAppsOf returned a promise.*over SQLite/ });
+  await portico.close();
+  await end();
+});
+
+test("a connection that breaks while a transaction has it costs that call an error, and not the process", async () => {
+  let isListening;
+  class Client extends EventEmitter {
+    async query(query) {
+      isListening = this.listenerCount("error") === 1;
+      // Throws if no one listens.
+      this.emit("error", new Error("terminating connection"));
+      throw Object.assign(new Error("terminating connection"), { code: "57P01" });
+    }
+    release(isBroken) {
+      released.push({ isBroken, listeners: this.listenerCount("error") });
+    }
+  }
+  const released = [];
+  const pool = { connect: async () => new Client(), query: async () => ({ rows: [] }) };
+  await assert.rejects(Portico.open({ database: pool, log: () => {} }), { code: "unavailable" });
+  assert.ok(isListening);
+  assert.deepEqual(released[0], { isBroken: true, listeners: 0 });
 });

@@ -10,6 +10,18 @@ import { memory } from "./storage.js";
 const ADMIN = { user: { id: "a", permissions: ["admin"] } };
 const JELLYFIN = { name: "Jellyfin", iconUrl: "/j.svg" };
 
+/** A promise, and what settles it: `Promise.withResolvers` of Node 22. */
+function withResolvers() {
+  let resolve;
+  const promise = new Promise((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+/** Lets this thread do what is due. */
+async function turns(count) {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
 /** Runs a test over both kinds of storage. */
 function both(name, options, work) {
   for (const isAsynchronous of [false, true]) {
@@ -109,6 +121,61 @@ test("a function of storage that never settles costs that call an error", async 
   }
   delete faults.listApps;
   assert.deepEqual(await portico.apps.all(ADMIN), []);
+  await portico.close();
+});
+
+test("a transaction that begins later than a call waits for it is rolled back, and the next call gets its lock", async () => {
+  const faults = {};
+  const storage = memory({ isAsynchronous: true, faults });
+  const portico = await Portico.open({ storage, operationMilliseconds: 50 });
+  const gate = withResolvers();
+  faults.begin = ([access], go) => (access === "write" ? gate.promise.then(go) : go());
+  const late = { code: "unavailable", message: /storage\.begin did not settle within 50 ms/ };
+  await assert.rejects(portico.apps.create(ADMIN, JELLYFIN), late);
+  await assert.rejects(portico.users.initUser({}, { username: "ada", password: "correct horse" }), late);
+  const { rolledBack } = storage.seen;
+  gate.resolve();
+  await turns(100);
+  assert.deepEqual([storage.seen.open, storage.seen.rolledBack], [0, rolledBack + 2]);
+  delete faults.begin;
+  await portico.apps.create(ADMIN, JELLYFIN);
+  await portico.close();
+});
+
+test("a thread that is stopped while its transaction begins leaves none", async () => {
+  const faults = {};
+  const storage = memory({ isAsynchronous: true, faults });
+  const portico = await Portico.open({ storage, callMilliseconds: 1_000 });
+  const gate = withResolvers();
+  faults.begin = (_, go) => gate.promise.then(go);
+  await assert.rejects(portico.apps.all(ADMIN), { code: "internal", message: /stopped after 1000 ms/ });
+  const { rolledBack } = storage.seen;
+  gate.resolve();
+  await turns(100);
+  assert.deepEqual([storage.seen.open, storage.seen.rolledBack], [0, rolledBack + 1]);
+  await portico.close();
+});
+
+test("after a collision, too, nothing comes between a thread's transaction of a synchronous storage", async () => {
+  let collisions = 1;
+  const seen = [];
+  const faults = {};
+  const storage = memory({ faults });
+  const portico = await Portico.open({ storage, random: () => 0.1 });
+  faults.begin = ([access], go) => {
+    if (access === "write" && collisions-- > 0) throw StorageError.retry();
+    if (access === "write") process.nextTick(() => seen.push(storage.seen.open));
+    return go();
+  };
+  await portico.apps.createMany(ADMIN, [JELLYFIN]);
+  assert.deepEqual(seen, [0], "what runs next in this thread sees no open transaction");
+  await portico.close();
+});
+
+test("a value that no thread can get costs that call an error, and no later one", async () => {
+  const portico = await Portico.open({ storage: memory(), threads: 1 });
+  await assert.rejects(portico.names.keys([() => 1]), TypeError);
+  assert.deepEqual(await portico.names.keys(["A"]), ["a"]);
   await portico.close();
 });
 
