@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         columns: &[&'static str],
         record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<T>> {
-        self.read_some(table, columns, |column| quoted(column), record)
+        self.read_some(table, columns, quoted, record)
     }
 
     /// Reads these columns of all rows, where a value of the last one that has more bytes than `most` is null.

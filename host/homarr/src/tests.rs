@@ -259,7 +259,7 @@ fn fill_every_table(db: &Connection) {
         .collect();
     db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     for table in tables {
-        let mut columns = db.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
+        let columns = db.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
         let count = columns.column_names().len();
         let types: Vec<String> = db
             .prepare("SELECT type FROM pragma_table_info(?1)")
@@ -275,7 +275,6 @@ fn fill_every_table(db: &Connection) {
             _ => "'x'",
         });
         let values: Vec<_> = values.collect();
-        columns.query([]).unwrap();
         let sql = format!("INSERT INTO \"{table}\" VALUES ({})", values.join(", "));
         db.execute_batch(&sql).unwrap();
     }
