@@ -103,6 +103,19 @@ test("a fault of storage is logged, and not shown", async () => {
   await broken.close();
 });
 
+test("with { publicUrl } a site whose name points here is another site", async () => {
+  const status = async (options, origin) => {
+    const headers = { "content-type": "application/json", origin, host: new URL(origin).host };
+    const request = new Request(`${origin}/trpc/user.initUser`, { method: "POST", headers, body: "{}" });
+    return (await portico.trpc({ authenticate, ...options })(request)).status;
+  };
+  const publicUrl = "https://dashboard.example/path";
+  assert.equal(await status({ publicUrl }, "http://rebound.example"), 403);
+  // What is let through is refused for its input.
+  assert.equal(await status({ publicUrl }, "https://dashboard.example"), 400);
+  assert.equal(await status({ publicUrl, origins: ["https://other.example"] }, "https://other.example"), 400);
+});
+
 test("without { authenticate } there is no router over HTTP", () => {
   assert.throws(() => portico.trpc(), /authenticate/);
 });

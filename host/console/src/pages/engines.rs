@@ -43,12 +43,12 @@ pub(super) fn routes() -> Router {
         .route("/engines/{id}/delete", get(ask).post(delete))
 }
 
-/// Search engines that many people use: name, short name and address.
-const KNOWN: [(&str, &str, &str); 6] = [
+/// Search engines that many people use: name, short name and address. SearXNG is not one of them, because every household
+/// has its own address, and a public instance would read what is searched.
+const KNOWN: [(&str, &str, &str); 5] = [
     ("DuckDuckGo", "d", "https://duckduckgo.com/?q=%s"),
     ("Google", "g", "https://www.google.com/search?q=%s"),
     ("Kagi", "k", "https://kagi.com/search?q=%s"),
-    ("SearXNG", "sx", "https://searx.be/search?q=%s"),
     ("Brave", "b", "https://search.brave.com/search?q=%s"),
     ("Wikipedia", "w", "https://en.wikipedia.org/w/index.php?search=%s"),
 ];
