@@ -2,10 +2,12 @@
 
 import os
 import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 from memory import Apps
 from portico_dashboard import AppInput, Caller, Limits, Portico, signed_in
 
@@ -13,6 +15,9 @@ REPOSITORY = Path(__file__).parents[3]
 HOSTILE = Path(
     os.environ.get("PORTICO_HOSTILE", REPOSITORY / "target/wasm32-wasip2/component/portico_hostile.wasm")
 )
+
+POSTGRESQL = os.environ.get("PORTICO_TEST_POSTGRESQL")
+DATABASES = ["sqlite", *(["postgresql"] if POSTGRESQL else [])]
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -60,3 +65,24 @@ def hostile(storage: Apps) -> Iterator[Portico]:
 def jellyfin() -> AppInput:
     """An app to create."""
     return AppInput(name="Jellyfin", icon_url="/j.svg")
+
+
+@pytest.fixture(params=DATABASES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'dash.db'}"
+    assert POSTGRESQL is not None
+    name = f"portico_{uuid.uuid4().hex}"
+    admin = sqlalchemy.create_engine(POSTGRESQL, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    admin.dispose()
+    return sqlalchemy.make_url(POSTGRESQL).set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[sqlalchemy.Engine]:
+    opened = sqlalchemy.create_engine(url)
+    yield opened
+    opened.dispose()

@@ -2,10 +2,7 @@
 one (`postgresql+psycopg://…`)."""
 
 import asyncio
-import os
 import threading
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,34 +17,12 @@ from portico_dashboard import (
     Portico,
     PorticoError,
     contract,
+    signed_in,
     sql,
 )
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-POSTGRESQL = os.environ.get("PORTICO_TEST_POSTGRESQL")
-DATABASES = ["sqlite", *(["postgresql"] if POSTGRESQL else [])]
 APP = AppInput(name="Jellyfin", icon_url="/j.svg")
-
-
-@pytest.fixture(params=DATABASES)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Of an empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'dash.db'}"
-    assert POSTGRESQL is not None
-    name = f"portico_{uuid.uuid4().hex}"
-    admin = sqlalchemy.create_engine(POSTGRESQL, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    admin.dispose()
-    return sqlalchemy.make_url(POSTGRESQL).set(database=name).render_as_string(hide_password=False)
-
-
-@pytest.fixture
-def engine(url: str) -> Iterator[sqlalchemy.Engine]:
-    opened = sqlalchemy.create_engine(url)
-    yield opened
-    opened.dispose()
 
 
 def asynchronous(url: str) -> AsyncEngine:
@@ -146,6 +121,68 @@ def test_an_asynchronous_engine_runs_on_the_loop(url: str) -> None:
         await engine.dispose()
 
     asyncio.run(session())
+
+
+def test_the_dashboard_vouches_for_a_user_by_id(engine: sqlalchemy.Engine) -> None:
+    portico = Portico.open(engine)
+    ada, token = administrator(portico)
+    assert ada.user is not None
+    key = portico.people.create_key(ada.user.id, "script").key
+    me = signed_in(ada.user.id, ["admin"])
+    change = contract.PasswordChange(user_id=ada.user.id, previous_password="correct horse", password="battery staple")
+    portico.users.change_password(me, change)
+    # One's own new password ends the sessions, and not the keys: that is what an operator's does.
+    assert portico.caller_of({}, f"Bearer {key}") != ANONYMOUS
+    assert portico.caller_of({"portico_session": token}) == ANONYMOUS
+
+
+def test_a_connection_on_which_a_transaction_did_not_begin_is_closed(url: str) -> None:
+    opening = ["BEGIN", "SELECT no_such_column"]
+    closed: list[Any] = []
+    plain = sqlalchemy.create_engine(url)
+    engine = asynchronous(url)
+    for pool in (plain.pool, engine.sync_engine.pool):
+        sqlalchemy.event.listen(pool, "invalidate", lambda *arguments: closed.append(arguments))
+    with pytest.raises(sqlalchemy.exc.SQLAlchemyError):
+        sql.Plain(plain).begin(opening)
+    assert len(closed) == 1
+
+    async def session() -> None:
+        with pytest.raises(sqlalchemy.exc.SQLAlchemyError):
+            await sql.Asynchronous(engine).begin(opening)
+        await engine.dispose()
+
+    asyncio.run(session())
+    assert len(closed) == 2
+
+
+def test_a_loop_that_ended_while_the_tables_were_made_does_not_stop_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = asynchronous(f"sqlite:///{tmp_path / 'dash.db'}")
+    portico = Portico.open(engine)
+    begin = sql.Asynchronous.begin
+
+    async def session() -> None:
+        reached = asyncio.Event()
+
+        async def wait(self: sql.Asynchronous, opening: list[str]) -> Any:
+            reached.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(sql.Asynchronous, "begin", wait)
+        call = asyncio.ensure_future(portico.aio.apps.all(ANONYMOUS))
+        await reached.wait()
+        call.cancel()
+
+    asyncio.run(session())
+
+    async def another() -> None:
+        monkeypatch.setattr(sql.Asynchronous, "begin", begin)
+        await portico.aio.users.init_user(ANONYMOUS, NewAccount(username="ada", password="correct horse"))
+        await engine.dispose()
+
+    asyncio.run(another())
 
 
 def test_the_dashboard_says_which_boards_there_are(engine: sqlalchemy.Engine) -> None:
