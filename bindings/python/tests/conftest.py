@@ -17,7 +17,8 @@ HOSTILE = Path(
 )
 
 POSTGRESQL = os.environ.get("PORTICO_TEST_POSTGRESQL")
-DATABASES = ["sqlite", *(["postgresql"] if POSTGRESQL else [])]
+DRIVERS = ["sqlite", *(["postgresql+psycopg"] if POSTGRESQL else [])]
+ASYNCHRONOUS_DRIVERS = ["sqlite+aiosqlite", *(["postgresql+psycopg", "postgresql+asyncpg"] if POSTGRESQL else [])]
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -67,18 +68,30 @@ def jellyfin() -> AppInput:
     return AppInput(name="Jellyfin", icon_url="/j.svg")
 
 
-@pytest.fixture(params=DATABASES)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Of an empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'dash.db'}"
+def empty_database(driver: str, folder: Path) -> str:
+    """The URL of an empty database for a driver, such as `sqlite` or `postgresql+asyncpg`."""
+    if driver.startswith("sqlite"):
+        return f"{driver}:///{folder / 'dash.db'}"
     assert POSTGRESQL is not None
     name = f"portico_{uuid.uuid4().hex}"
     admin = sqlalchemy.create_engine(POSTGRESQL, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}")
     admin.dispose()
-    return sqlalchemy.make_url(POSTGRESQL).set(database=name).render_as_string(hide_password=False)
+    url = sqlalchemy.make_url(POSTGRESQL).set(drivername=driver, database=name)
+    return url.render_as_string(hide_password=False)
+
+
+@pytest.fixture(params=DRIVERS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty database, for an engine."""
+    return empty_database(request.param, tmp_path)
+
+
+@pytest.fixture(params=ASYNCHRONOUS_DRIVERS)
+def asynchronous_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty database, for an asynchronous engine."""
+    return empty_database(request.param, tmp_path)
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """The ready storage over SQLAlchemy, plain and asynchronous, on SQLite, and on PostgreSQL where PORTICO_TEST_POSTGRESQL names
-one (`postgresql+psycopg://…`)."""
+one (a URL of SQLAlchemy's)."""
 
 import asyncio
 import threading
@@ -20,13 +20,9 @@ from portico_dashboard import (
     signed_in,
     sql,
 )
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 
 APP = AppInput(name="Jellyfin", icon_url="/j.svg")
-
-
-def asynchronous(url: str) -> AsyncEngine:
-    return create_async_engine(url.replace("sqlite:", "sqlite+aiosqlite:"))
 
 
 def administrator(portico: Portico) -> tuple[Caller, str]:
@@ -102,8 +98,8 @@ def test_writers_in_many_threads_all_succeed(engine: sqlalchemy.Engine) -> None:
     assert len(portico.apps.all(caller)) == 80
 
 
-def test_an_asynchronous_engine_runs_on_the_loop(url: str) -> None:
-    engine = asynchronous(url)
+def test_an_asynchronous_engine_runs_on_the_loop(asynchronous_url: str) -> None:
+    engine = create_async_engine(asynchronous_url)
     portico = Portico.open(engine)
 
     async def session() -> None:
@@ -114,6 +110,8 @@ def test_an_asynchronous_engine_runs_on_the_loop(url: str) -> None:
         caller = await aio.caller_of({"portico_session": begun.token})
         apps = await asyncio.gather(*(aio.apps.create(caller, APP) for _ in range(20)))
         assert {app.id for app in await aio.apps.all(caller)} == {app.id for app in apps}
+        with pytest.raises(PorticoError, match="conflict"):
+            await aio.users.create(caller, NewAccount(username="ADA", password="battery staple"), [])
         with pytest.raises(PorticoError, match="forbidden"):
             await aio.users.init_user(ANONYMOUS, NewAccount(username="eve", password="correct horse"))
         with pytest.raises(CallFailed, match=r"call Portico by portico.aio"):
@@ -136,30 +134,36 @@ def test_the_dashboard_vouches_for_a_user_by_id(engine: sqlalchemy.Engine) -> No
     assert portico.caller_of({"portico_session": token}) == ANONYMOUS
 
 
-def test_a_connection_on_which_a_transaction_did_not_begin_is_closed(url: str) -> None:
-    opening = ["BEGIN", "SELECT no_such_column"]
+#: The second one fails, inside the transaction.
+OPENING = ["BEGIN", "SELECT no_such_column"]
+
+
+def test_a_connection_on_which_a_transaction_did_not_begin_is_closed(engine: sqlalchemy.Engine) -> None:
     closed: list[Any] = []
-    plain = sqlalchemy.create_engine(url)
-    engine = asynchronous(url)
-    for pool in (plain.pool, engine.sync_engine.pool):
-        sqlalchemy.event.listen(pool, "invalidate", lambda *arguments: closed.append(arguments))
+    sqlalchemy.event.listen(engine.pool, "invalidate", lambda *arguments: closed.append(arguments))
     with pytest.raises(sqlalchemy.exc.SQLAlchemyError):
-        sql.Plain(plain).begin(opening)
+        sql.Plain(engine).begin(OPENING)
     assert len(closed) == 1
+
+
+def test_an_asynchronous_one_is_too(asynchronous_url: str) -> None:
+    engine = create_async_engine(asynchronous_url)
+    closed: list[Any] = []
+    sqlalchemy.event.listen(engine.sync_engine.pool, "invalidate", lambda *arguments: closed.append(arguments))
 
     async def session() -> None:
         with pytest.raises(sqlalchemy.exc.SQLAlchemyError):
-            await sql.Asynchronous(engine).begin(opening)
+            await sql.Asynchronous(engine).begin(OPENING)
         await engine.dispose()
 
     asyncio.run(session())
-    assert len(closed) == 2
+    assert len(closed) == 1
 
 
 def test_a_loop_that_ended_while_the_tables_were_made_does_not_stop_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = asynchronous(f"sqlite:///{tmp_path / 'dash.db'}")
+    engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'dash.db'}")
     portico = Portico.open(engine)
     begin = sql.Asynchronous.begin
 
