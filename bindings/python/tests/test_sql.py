@@ -160,33 +160,34 @@ def test_an_asynchronous_one_is_too(asynchronous_url: str) -> None:
     assert len(closed) == 1
 
 
-def test_a_loop_that_ended_while_the_tables_were_made_does_not_stop_the_next_one(
+def test_an_event_loop_does_not_wait_for_another_one_to_make_the_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'dash.db'}")
     portico = Portico.open(engine)
-    begin = sql.Asynchronous.begin
+    reached = asyncio.Event()
+
+    async def wait(self: sql.Asynchronous, opening: list[str]) -> Any:
+        reached.set()
+        await asyncio.Event().wait()
+
+    stopped = asyncio.new_event_loop()
+    with monkeypatch.context() as patch:
+        patch.setattr(sql.Asynchronous, "begin", wait)
+        call = stopped.create_task(portico.aio.apps.all(ANONYMOUS))
+        stopped.run_until_complete(reached.wait())
 
     async def session() -> None:
-        reached = asyncio.Event()
-
-        async def wait(self: sql.Asynchronous, opening: list[str]) -> Any:
-            reached.set()
-            await asyncio.Event().wait()
-
-        monkeypatch.setattr(sql.Asynchronous, "begin", wait)
-        call = asyncio.ensure_future(portico.aio.apps.all(ANONYMOUS))
-        await reached.wait()
-        call.cancel()
-
-    asyncio.run(session())
-
-    async def another() -> None:
-        monkeypatch.setattr(sql.Asynchronous, "begin", begin)
         await portico.aio.users.init_user(ANONYMOUS, NewAccount(username="ada", password="correct horse"))
         await engine.dispose()
 
-    asyncio.run(another())
+    asyncio.run(session())
+    tasks = asyncio.all_tasks(stopped)
+    assert call in tasks
+    for task in tasks:
+        task.cancel()
+    stopped.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    stopped.close()
 
 
 def test_the_dashboard_says_which_boards_there_are(engine: sqlalchemy.Engine) -> None:

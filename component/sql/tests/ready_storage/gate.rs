@@ -56,7 +56,10 @@ impl Gate {
         let waited = self
             .changed
             .wait_timeout_while(stage, LONGEST_WAIT, |stage| !is_there(*stage));
-        assert!(!waited.unwrap().1.timed_out(), "the other threads did not come so far");
+        assert!(
+            !waited.unwrap().1.timed_out(),
+            "the other threads did not come so far"
+        );
     }
 
     fn begins(&self) {
