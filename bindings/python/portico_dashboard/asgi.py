@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .contract import Caller, CredentialSession
 from .errors import PorticoError
-from .http import Disconnected, Receive, Request, Response, Scope, Send, comes_from_elsewhere
+from .http import Disconnected, OwnPages, Receive, Request, Response, Scope, Send
 from .procedures import plain
 from .throttle import Throttle
 from .trpc import Refusal, Router, check_content_type, just_call, parsed, refusal_of
@@ -46,6 +46,7 @@ class PorticoApp:
         otherwise: Application | None = None,
         seconds: int = 0,
         only_procedures: bool = False,
+        own_pages: OwnPages | None = None,
     ) -> None:
         self._portico = portico
         self._router = Router(portico, inputs)
@@ -55,6 +56,7 @@ class PorticoApp:
         self._otherwise = otherwise
         self._seconds = seconds
         self._only_procedures = only_procedures
+        self._own_pages = own_pages or OwnPages(None, ())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -89,7 +91,7 @@ class PorticoApp:
 
     async def _procedures(self, request: Request, path: str) -> Response:
         try:
-            if request.method not in ("GET", "HEAD") and comes_from_elsewhere(request):
+            if request.method not in ("GET", "HEAD") and not self._own_pages.sent(request):
                 raise Refusal("FORBIDDEN", "This request comes from a page of another site")
             caller, uses_cookie = await self._identify(request)
         except Exception as failure:
@@ -134,7 +136,7 @@ class PorticoApp:
         match request.method:
             case "GET":
                 return await self._who(request)
-            case "POST" | "DELETE" if comes_from_elsewhere(request):
+            case "POST" | "DELETE" if not self._own_pages.sent(request):
                 raise Refusal("FORBIDDEN", "This request comes from a page of another site")
             case "POST":
                 return await self._sign_in(request)
@@ -174,7 +176,7 @@ class PorticoApp:
         return response
 
     def _cookie(self, request: Request, token: str, seconds: int) -> str:
-        secure = "; Secure" if request.is_secure else ""
+        secure = "; Secure" if request.is_secure or self._own_pages.are_secure else ""
         return f"{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
 
 

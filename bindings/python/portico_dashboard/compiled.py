@@ -6,6 +6,7 @@ else may be able to write to them: otherwise they are refused.
 
 import contextlib
 import hashlib
+import logging
 import os
 import re
 import stat
@@ -19,9 +20,11 @@ from typing import Any
 from wasmtime import Config, Engine, WasmtimeError
 from wasmtime import component as wasm
 
-from . import capi
+from . import capi, forks
 from .errors import CallFailed
 from .typecheck import has_type
+
+LOG = logging.getLogger("portico")
 
 #: How often the time limit is looked at, in seconds.
 TICK = 0.05
@@ -34,10 +37,13 @@ class UnsafeCache(Exception):
     """Others could have written the compiled file."""
 
 
-def default_cache() -> Path:
-    """The folder of the user (`XDG_CACHE_HOME`)."""
+def default_cache() -> Path | None:
+    """The folder of the user (`XDG_CACHE_HOME`). None if this user has none."""
     base = os.environ.get("XDG_CACHE_HOME") or ""
-    folder = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    try:
+        folder = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    except RuntimeError:
+        return None
     return folder / "portico-dashboard"
 
 
@@ -70,10 +76,14 @@ def open_folder(folder: Path) -> None:
 
 
 def compile_component(engine: Engine, bytes: bytes, sha256: str, cache: Path | None) -> wasm.Component:
-    """The compiled component, from the folder where it is there."""
+    """The compiled component, from the folder where it is there. A folder that cannot be written costs time only."""
     if cache is None:
         return wasm.Component(engine, bytes)
-    open_folder(cache)
+    try:
+        open_folder(cache)
+    except OSError as error:
+        LOG.warning("The compiled component is not kept in %s: %s", cache, error)
+        return wasm.Component(engine, bytes)
     file = cache / f"{sha256}-wasmtime-{capi.VERSION}.cwasm"
     known = read_safely(file)
     if known is not None:
@@ -81,11 +91,23 @@ def compile_component(engine: Engine, bytes: bytes, sha256: str, cache: Path | N
         with contextlib.suppress(WasmtimeError):
             return wasm.Component.deserialize(engine, known)
     component = wasm.Component(engine, bytes)
-    descriptor, temporary = tempfile.mkstemp(dir=cache)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(component.serialize())
-    os.replace(temporary, file)
+    try:
+        write_whole(file, component.serialize())
+    except OSError as error:
+        LOG.warning("The compiled component is not kept in %s: %s", cache, error)
     return component
+
+
+def write_whole(file: Path, content: bytes | bytearray) -> None:
+    """Writes a file that is not seen before it is whole."""
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+        os.replace(temporary, file)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 class Compiled:
@@ -108,9 +130,23 @@ class Compiled:
         self._offered = offered
         self._exports: dict[tuple[str, str], wasm.ExportIndex] = {}
         self._stopped = threading.Event()
-        ticker = threading.Thread(target=_tick, args=(self.engine, self._stopped), name="portico-epochs", daemon=True)
-        ticker.start()
         weakref.finalize(self, self._stopped.set)
+        self._forget_ticker()
+        forks.after_in_child(self._forget_ticker)
+
+    def _forget_ticker(self) -> None:
+        self._ticks = False
+        self._lock = threading.Lock()
+
+    def start_ticker(self) -> None:
+        """Starts the thread without which no call reaches its deadline, unless it runs."""
+        if self._ticks:
+            return
+        with self._lock:
+            if not self._ticks:
+                arguments = (self.engine, self._stopped)
+                threading.Thread(target=_tick, args=arguments, name="portico-epochs", daemon=True).start()
+                self._ticks = True
 
     def offers(self, interface: str) -> bool:
         """Whether the component exports an interface."""

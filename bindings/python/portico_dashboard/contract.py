@@ -857,7 +857,8 @@ class Configuration:
     """The SQL that the database speaks."""
     prefix: str
     """What the names of all tables, indexes and constraints begin with, so that they do not collide with others in
-    the database: 1 to 20 of `a` to `z` and `_`, such as `portico_`. Every function refuses another one."""
+    the database: 1 to 20 of `a` to `z` and `_`, such as `portico_`, and for SQLite not beginning with `sqlite_`. Every
+    function refuses another one."""
     session_idle: int
     """How long a session lasts without being used, in milliseconds: 60,000 to `session-most`."""
     session_most: int

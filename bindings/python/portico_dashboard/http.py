@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -102,12 +102,36 @@ class Response:
         await send({"type": "http.response.body", "body": self.body})
 
 
-def comes_from_elsewhere(request: Request) -> bool:
-    """Whether a browser says that a page of another origin sent this request. Other clients say nothing."""
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site not in ("same-origin", "none")
-    origin = request.headers.get("origin")
-    if origin is None:
-        return False
-    return urlsplit(origin).netloc != request.headers.get("host", "")
+class OwnPages:
+    """Tells the pages of the dashboard from those of other sites.
+
+    Without `public_url`, the dashboard's own host is the one that a request names. So a site whose name is made to lead to
+    this server passes (DNS rebinding), and behind a proxy that names another host the dashboard's own pages may not."""
+
+    def __init__(self, public_url: str | None, origins: Sequence[str]) -> None:
+        self._host = None if public_url is None else host_of(public_url)
+        self._origins = {origin.rstrip("/").lower() for origin in origins}
+        #: Whether people reach the dashboard over TLS, which a server behind a proxy may not know.
+        self.are_secure = (public_url or "").lower().startswith("https:")
+
+    def sent(self, request: Request) -> bool:
+        """Whether no browser says that a page of another origin sent this request. Other clients say nothing."""
+        origin = request.headers.get("origin")
+        if origin is not None and origin.lower() in self._origins:
+            return True
+        site = request.headers.get("sec-fetch-site")
+        if site not in (None, "same-origin", "none"):
+            return False
+        if origin is None or (site is not None and self._host is None):
+            return True
+        own = request.headers.get("host", "") if self._host is None else self._host
+        return own != "" and urlsplit(origin).netloc.lower() == own.lower()
+
+
+def host_of(url: str) -> str:
+    """The host and the port of a URL, as browsers write them in an origin. Raises `ValueError`."""
+    parts = urlsplit(url)
+    port = {"http": ":80", "https": ":443"}.get(parts.scheme)
+    if port is None or not parts.hostname:
+        raise ValueError(f"public_url has to be the URL where people reach the dashboard, such as https://dash.example: {url}")
+    return parts.netloc.rpartition("@")[2].lower().removesuffix(port)

@@ -17,6 +17,7 @@ from .asgi import Application, Authenticate, PorticoApp, secret_of
 from .compiled import Compiled, default_cache
 from .contract import Caller, Procedure, UserCaller
 from .errors import CallFailed, PorticoError
+from .http import OwnPages
 from .limits import Limits
 from .sandbox import Imports, Running, Sandbox
 from .storage import AsyncStorage, Icons, NoIcons, Storage, storage_imports
@@ -38,7 +39,8 @@ ANONYMOUS = Caller()
 
 
 def signed_in(id: str, permissions: Sequence[str], context: str = "") -> Caller:
-    """A signed-in caller, with their permissions at this moment. Storage gets `context`: the id of the session, say."""
+    """A signed-in caller, with their permissions at this moment. A storage of the dashboard's own gets `context`: the id of the
+    session, say. With the ready storage leave it out: `caller_of` fills it in where there is a session of Portico's."""
     return Caller(user=UserCaller(id=id, permissions=list(permissions)), context=context)
 
 
@@ -65,8 +67,8 @@ class Engine:
         self._short = Workers("portico", limits.threads, limits.waiting, limits.abandoned)
         self._long = Workers("portico-long", limits.long_threads, limits.waiting, limits.abandoned)
         self._long_functions = set(LONG)
-        #: What has to be done in an event loop before the first call.
-        self._before: asyncio.Future[None] | None = None
+        #: What has to be done before the first call, in the event loop that runs it.
+        self._before: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
         self.needs_migration = False
         self.procedures: list[Procedure] = self.run("procedures", "describe")
         for procedure in self.procedures:
@@ -101,9 +103,13 @@ class Engine:
 
     async def migrate(self) -> None:
         """Makes or upgrades the tables, once."""
-        if self._before is None or (self._before.done() and self.needs_migration):
-            self._before = asyncio.ensure_future(self.run_async("sql/people", "migrate"))
-        await asyncio.shield(self._before)
+        loop = asyncio.get_running_loop()
+        started, migrated = self._before or (None, None)
+        # A loop that has ended leaves it undone for ever. Two that do it at a time wait for each other in the database.
+        if migrated is None or started is not loop or (migrated.done() and self.needs_migration):
+            migrated = asyncio.ensure_future(self.run_async("sql/people", "migrate"))
+            self._before = (loop, migrated)
+        await asyncio.shield(migrated)
         self.needs_migration = False
 
     def _submit(
@@ -118,11 +124,11 @@ class Engine:
         caller = next((value for value in values if isinstance(value, Caller)), ANONYMOUS)
         seconds = self.limits.long_call if is_long else self.limits.call
         running = Running(caller, self.limits, seconds, loop)
-        token = caller.context if self._keeps_context else running.token
+        token = context_of(caller) if self._keeps_context else running.token
         names = signature(interface, function).names
         if names[:1] == ["context"]:
             values = (token, *values)
-        elif names[:1] == ["caller"] and not self._keeps_context:
+        elif names[:1] == ["caller"]:
             values = (Caller(user=caller.user, context=token), *values[1:])
         workers = self._long if is_long else self._short
         run = functools.partial(self._sandbox.run, interface, function, values, running)
@@ -145,6 +151,12 @@ class Engine:
         """Ends the threads when their calls are done."""
         self._short.close()
         self._long.close()
+
+
+def context_of(caller: Caller) -> str:
+    """What the ready storage has to know of a call. Without any context it would be its operator's: the dashboard vouches for
+    a user by their id alone (`context` in `portico:sql/people`)."""
+    return caller.context or (f"\n\n{caller.user.id}" if caller.user else "")
 
 
 def function_of(procedure: str) -> tuple[str, str]:
@@ -272,18 +284,29 @@ class Portico:
         throttle: Throttle | None = None,
         prefix: str = "",
         otherwise: Application | None = None,
+        public_url: str | None = None,
+        origins: Sequence[str] = (),
     ) -> PorticoApp:
         """An ASGI application with the procedures at `trpc/…`. With the ready storage and without `authenticate` it also
         has `session`, with cookie, origin rule and throttle. `otherwise` gets the requests that are not for `prefix`: Django,
-        say."""
+        say. `public_url` is where people reach the dashboard, and `origins` are those of further pages that may change
+        something. Without `public_url`, the host of each request counts: give it if a proxy names another one, and if
+        the first user is made in a browser."""
         if authenticate is None and not self._has_people:
             raise TypeError("give authenticate: a storage of your own has no sessions that Portico knows")
         inputs = shipped("procedures.json")
-        return PorticoApp(self, inputs, authenticate, throttle, prefix, otherwise, self._session_most)
+        own = OwnPages(public_url, origins)
+        return PorticoApp(
+            self, inputs, authenticate, throttle, prefix, otherwise, self._session_most, own_pages=own
+        )
 
-    def trpc(self, authenticate: Authenticate) -> PorticoApp:
-        """An ASGI application with nothing but the procedures, to be mounted where tRPC clients expect them: `/trpc`."""
-        return PorticoApp(self, shipped("procedures.json"), authenticate, only_procedures=True)
+    def trpc(
+        self, authenticate: Authenticate, *, public_url: str | None = None, origins: Sequence[str] = ()
+    ) -> PorticoApp:
+        """An ASGI application with nothing but the procedures, to be mounted where tRPC clients expect them: `/trpc`. See
+        `asgi` for the rest."""
+        own = OwnPages(public_url, origins)
+        return PorticoApp(self, shipped("procedures.json"), authenticate, only_procedures=True, own_pages=own)
 
     def close(self) -> None:
         """Takes no more calls. Those that run go on."""

@@ -136,6 +136,7 @@ class Sandbox:
     def _run(self, interface: str, function: str, values: tuple[Any, ...], running: Running) -> Any:
         shape = signature(interface, function)
         export = self.compiled.export(interface, function)
+        self.compiled.start_ticker()
         with Store(self.compiled.engine) as store:
             store.set_limits(self._limits.memory, table_elements=20_000, instances=40, tables=40, memories=4)
             context = capi.store_context(store.ptr())

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from . import contract
+from . import contract, forks
 from .codec import Err
 from .sandbox import Imports, Running
 from .storage import Icons, icon_imports
@@ -94,13 +94,27 @@ class Answer:
             result.close()
 
 
+#: The pools of the process from which this one was forked: as long as they are kept, their connections are not closed.
+INHERITED: list[Any] = []
+
+
+def leave_connections(engine: Engine) -> None:
+    """After a fork: lets the pool begin anew. The connections in it are those of the other process."""
+    INHERITED.append(engine.pool)
+    engine.dispose(close=False)
+
+
 class Plain:
     """Statements over a plain engine."""
 
     def __init__(self, engine: Engine) -> None:
+        self._whole = engine
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         # A statement that reads begins nothing in SQLite, and the option costs another statement there.
         self._reading = engine if engine.dialect.name == "sqlite" else self._engine
+
+    def leave_connections(self) -> None:
+        leave_connections(self._whole)
 
     def look_up(self, statement: Any, values: dict[str, Any]) -> Answer:
         with self._reading.connect() as connection:
@@ -112,6 +126,8 @@ class Plain:
             for sql in opening:
                 connection.exec_driver_sql(sql)
         except BaseException:
+            # It may be inside a transaction that only this class knows of.
+            connection.invalidate()
             connection.close()
             raise
         return connection
@@ -134,9 +150,13 @@ class Asynchronous:
     """The same over an asynchronous engine."""
 
     def __init__(self, engine: AsyncEngine) -> None:
+        self._whole = engine.sync_engine
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         # A statement that reads begins nothing in SQLite, and the option costs another statement there.
         self._reading = engine if engine.dialect.name == "sqlite" else self._engine
+
+    def leave_connections(self) -> None:
+        leave_connections(self._whole)
 
     async def look_up(self, statement: Any, values: dict[str, Any]) -> Answer:
         async with self._reading.connect() as connection:
@@ -148,6 +168,7 @@ class Asynchronous:
             for sql in opening:
                 await connection.exec_driver_sql(sql)
         except BaseException:
+            await connection.invalidate()
             await connection.close()
             raise
         return connection
@@ -280,7 +301,7 @@ def sql_imports(
         database = Asynchronous(cast("AsyncEngine", engine))
     else:
         database = Plain(engine)
-    is_sqlite = configuration.dialect == "sqlite"
+    forks.after_in_child(database.leave_connections)
 
     def attempt(running: Running, work: Callable[[], Any]) -> Any:
         """`result<t, database.error>`."""
@@ -305,8 +326,6 @@ def sql_imports(
         if running.transactions:
             return Err(contract.SqlRefusalUnavailable("the call has a transaction open already"))
         running.wait_after_collision()
-        if is_sqlite:
-            opening = ["PRAGMA foreign_keys = ON", *opening]
 
         def open() -> int:
             connection = running.settle(database.begin(opening), "database.begin")

@@ -1,13 +1,16 @@
-"""Threads in which calls run. A thread that storage never gives back is left to itself, and another takes its place."""
+"""Threads in which calls run. A thread that storage never gives back is left to itself, and another takes its place.
 
-import os
+A process that was forked has none of them: it starts threads of its own with its first call.
+"""
+
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from .errors import CallFailed, PorticoError
+from . import forks
+from .errors import PorticoError
 
 
 class Work:
@@ -29,19 +32,20 @@ class Workers:
         self._threads = threads
         self._most_waiting = waiting
         self._most_abandoned = most_abandoned
+        self._closed = False
+        self._forget_threads()
+        forks.after_in_child(self._forget_threads)
+
+    def _forget_threads(self) -> None:
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._running = 0
         self._idle = 0
         self._abandoned = 0
-        self._closed = False
-        self._process = os.getpid()
 
     def submit(self, run: Callable[[], Any]) -> Work:
         """Runs work in one of the threads. Raises `PorticoError` (`unavailable`) if too much waits."""
         work = Work(run)
-        if os.getpid() != self._process:
-            raise CallFailed("Portico was opened before this process was forked, without its threads: open it afterwards")
         with self._lock:
             if self._closed:
                 raise PorticoError("unavailable", "Portico is closed")

@@ -2,10 +2,12 @@
 
 import os
 import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 from memory import Apps
 from portico_dashboard import AppInput, Caller, Limits, Portico, signed_in
 
@@ -13,6 +15,10 @@ REPOSITORY = Path(__file__).parents[3]
 HOSTILE = Path(
     os.environ.get("PORTICO_HOSTILE", REPOSITORY / "target/wasm32-wasip2/component/portico_hostile.wasm")
 )
+
+POSTGRESQL = os.environ.get("PORTICO_TEST_POSTGRESQL")
+DRIVERS = ["sqlite", *(["postgresql+psycopg"] if POSTGRESQL else [])]
+ASYNCHRONOUS_DRIVERS = ["sqlite+aiosqlite", *(["postgresql+psycopg", "postgresql+asyncpg"] if POSTGRESQL else [])]
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -60,3 +66,36 @@ def hostile(storage: Apps) -> Iterator[Portico]:
 def jellyfin() -> AppInput:
     """An app to create."""
     return AppInput(name="Jellyfin", icon_url="/j.svg")
+
+
+def empty_database(driver: str, folder: Path) -> str:
+    """The URL of an empty database for a driver, such as `sqlite` or `postgresql+asyncpg`."""
+    if driver.startswith("sqlite"):
+        return f"{driver}:///{folder / 'dash.db'}"
+    assert POSTGRESQL is not None
+    name = f"portico_{uuid.uuid4().hex}"
+    admin = sqlalchemy.create_engine(POSTGRESQL, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    admin.dispose()
+    url = sqlalchemy.make_url(POSTGRESQL).set(drivername=driver, database=name)
+    return url.render_as_string(hide_password=False)
+
+
+@pytest.fixture(params=DRIVERS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty database, for an engine."""
+    return empty_database(request.param, tmp_path)
+
+
+@pytest.fixture(params=ASYNCHRONOUS_DRIVERS)
+def asynchronous_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty database, for an asynchronous engine."""
+    return empty_database(request.param, tmp_path)
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[sqlalchemy.Engine]:
+    opened = sqlalchemy.create_engine(url)
+    yield opened
+    opened.dispose()

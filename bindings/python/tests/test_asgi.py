@@ -15,7 +15,7 @@ from memory import Apps
 from portico_dashboard import Caller, Portico, signed_in
 from portico_dashboard.asgi import Application, PorticoApp
 from portico_dashboard.http import Request
-from portico_dashboard.throttle import Throttle
+from portico_dashboard.throttle import Throttle, name_key
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -145,8 +145,69 @@ def test_the_throttle_is_bounded() -> None:
     throttle = Throttle()
     throttle.MOST = 100
     for number in range(1_000):
-        throttle.begin(f"user {number}", f"10.0.{number // 256}.{number % 256}")
-    assert [len(known) for known in throttle._failures] == [100, 100]
+        name, address = f"user {number}", f"10.0.{number // 256}.{number % 256}"
+        throttle.begin(name, address)
+        throttle.succeed(name, address)
+        throttle.begin(f"a stranger to {name}", address)
+    assert [len(known) for known in (throttle._by_name, throttle._by_address, throttle._by_both)] == [100] * 3
+
+
+def test_all_writings_of_a_name_are_throttled_as_one(portico: Portico) -> None:
+    names = ["Ada", "J\u00fcrgen", "Ju\u0308rgen", "\u1e9e", "\u039f\u03a3", "\u0130", "\u212b", "\U00010400", "\u1100\u1161"]
+    assert [name_key(name) for name in names] == portico.names.keys(names)
+    for name in ("J\u00dcRGEN", "JU\u0308RGEN", "\u0085j\u00fcrgen\u2003"):
+        assert name_key(name) == "j\u00fcrgen"
+    # Longer than any name: it is not normalized, which would take long.
+    assert name_key("a\u0301\u0327" * 10_000) == ("a\u0301\u0327" * 100)[:256]
+
+
+def test_strangers_lock_no_owner_out() -> None:
+    now = [0.0]
+    throttle = Throttle(by_name=3, by_address=5, seconds=60, clock=lambda: now[0])
+    assert throttle.begin("ada", "10.0.0.1") == 0.0
+    throttle.succeed("ada", "10.0.0.1")
+    for address in ("10.0.0.1", "10.0.0.2"):
+        for number in range(5):
+            throttle.begin(f"{address} {number}", address)
+        assert throttle.begin("ada", address) == (0.0 if address == "10.0.0.1" else 60.0)
+    # What is refused by address does not count for the name.
+    for number in range(3):
+        assert throttle.begin("ben", "10.0.0.2") == 60.0
+    assert throttle.begin("ben", "10.0.0.3") == 0.0
+    # The owner's own attempts are counted where they signed in.
+    assert [throttle.begin("ada", "10.0.0.1") for _ in range(3)] == [0.0, 0.0, 60.0]
+    now[0] = 61.0
+    assert throttle.begin("ada", "10.0.0.1") == 0.0
+
+
+def test_clients_without_an_address_do_not_lock_each_other_out() -> None:
+    throttle = Throttle(by_name=3, by_address=5)
+    assert [throttle.begin(f"user {number}", "") for number in range(50)] == [0.0] * 50
+
+
+def test_the_url_where_people_reach_it_says_which_pages_are_its_own(ready: Portico) -> None:
+    app = ready.asgi(public_url="https://Dash.example:443/portico", origins=["https://other.example"])
+
+    async def work(client: httpx.AsyncClient) -> None:
+        await client.post("/trpc/user.initUser", json=ACCOUNT)
+        for headers, status in (
+            # A proxy names another host, and the connection to it is not secure.
+            ({"origin": "https://dash.example"}, 200),
+            ({"origin": "https://dash.example", "sec-fetch-site": "same-origin"}, 200),
+            ({"origin": "https://other.example", "sec-fetch-site": "cross-site"}, 200),
+            ({}, 200),
+            # A page whose site is made to lead here: it names itself everywhere.
+            ({"origin": "http://dash.test"}, 403),
+            ({"origin": "http://dash.test", "sec-fetch-site": "same-origin"}, 403),
+            ({"origin": "https://dash.example:8443"}, 403),
+        ):
+            answer = await client.post("/session", json=ACCOUNT, headers=headers)
+            assert answer.status_code == status, headers
+            assert status != 200 or answer.headers["set-cookie"].endswith("; Secure")
+
+    talk(app, work)
+    with pytest.raises(ValueError, match="public_url has to be the URL"):
+        ready.asgi(public_url="dash.example")
 
 
 def test_the_dashboard_says_who_calls(storage: Apps) -> None:

@@ -76,6 +76,29 @@ def test_what_belongs_to_another_user_is_refused(cache: Path) -> None:
         opened(cache)
 
 
+def test_a_folder_that_cannot_be_written_costs_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    assert opened(tmp_path / "file" / "portico").procedures
+    assert "is not kept in" in caplog.text
+    caplog.clear()
+
+    def full(*arguments: object, **named: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert opened(tmp_path / "portico").procedures
+    assert "No space left on device" in caplog.text
+    assert list((tmp_path / "portico").iterdir()) == []
+
+
+def test_a_user_without_a_home_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: Path("~none").expanduser())
+    assert Portico.open(storage=Apps()).procedures
+
+
 def test_a_file_that_does_not_fit_is_compiled_anew(cache: Path) -> None:
     [file] = cache.iterdir()
     file.write_bytes(b"of another machine")

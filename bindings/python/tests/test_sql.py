@@ -1,11 +1,8 @@
 """The ready storage over SQLAlchemy, plain and asynchronous, on SQLite, and on PostgreSQL where PORTICO_TEST_POSTGRESQL names
-one (`postgresql+psycopg://…`)."""
+one (a URL of SQLAlchemy's)."""
 
 import asyncio
-import os
 import threading
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,38 +17,12 @@ from portico_dashboard import (
     Portico,
     PorticoError,
     contract,
+    signed_in,
     sql,
 )
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 
-POSTGRESQL = os.environ.get("PORTICO_TEST_POSTGRESQL")
-DATABASES = ["sqlite", *(["postgresql"] if POSTGRESQL else [])]
 APP = AppInput(name="Jellyfin", icon_url="/j.svg")
-
-
-@pytest.fixture(params=DATABASES)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Of an empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'dash.db'}"
-    assert POSTGRESQL is not None
-    name = f"portico_{uuid.uuid4().hex}"
-    admin = sqlalchemy.create_engine(POSTGRESQL, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    admin.dispose()
-    return sqlalchemy.make_url(POSTGRESQL).set(database=name).render_as_string(hide_password=False)
-
-
-@pytest.fixture
-def engine(url: str) -> Iterator[sqlalchemy.Engine]:
-    opened = sqlalchemy.create_engine(url)
-    yield opened
-    opened.dispose()
-
-
-def asynchronous(url: str) -> AsyncEngine:
-    return create_async_engine(url.replace("sqlite:", "sqlite+aiosqlite:"))
 
 
 def administrator(portico: Portico) -> tuple[Caller, str]:
@@ -127,8 +98,8 @@ def test_writers_in_many_threads_all_succeed(engine: sqlalchemy.Engine) -> None:
     assert len(portico.apps.all(caller)) == 80
 
 
-def test_an_asynchronous_engine_runs_on_the_loop(url: str) -> None:
-    engine = asynchronous(url)
+def test_an_asynchronous_engine_runs_on_the_loop(asynchronous_url: str) -> None:
+    engine = create_async_engine(asynchronous_url)
     portico = Portico.open(engine)
 
     async def session() -> None:
@@ -139,6 +110,8 @@ def test_an_asynchronous_engine_runs_on_the_loop(url: str) -> None:
         caller = await aio.caller_of({"portico_session": begun.token})
         apps = await asyncio.gather(*(aio.apps.create(caller, APP) for _ in range(20)))
         assert {app.id for app in await aio.apps.all(caller)} == {app.id for app in apps}
+        with pytest.raises(PorticoError, match="conflict"):
+            await aio.users.create(caller, NewAccount(username="ADA", password="battery staple"), [])
         with pytest.raises(PorticoError, match="forbidden"):
             await aio.users.init_user(ANONYMOUS, NewAccount(username="eve", password="correct horse"))
         with pytest.raises(CallFailed, match=r"call Portico by portico.aio"):
@@ -146,6 +119,75 @@ def test_an_asynchronous_engine_runs_on_the_loop(url: str) -> None:
         await engine.dispose()
 
     asyncio.run(session())
+
+
+def test_the_dashboard_vouches_for_a_user_by_id(engine: sqlalchemy.Engine) -> None:
+    portico = Portico.open(engine)
+    ada, token = administrator(portico)
+    assert ada.user is not None
+    key = portico.people.create_key(ada.user.id, "script").key
+    me = signed_in(ada.user.id, ["admin"])
+    change = contract.PasswordChange(user_id=ada.user.id, previous_password="correct horse", password="battery staple")
+    portico.users.change_password(me, change)
+    # One's own new password ends the sessions, and not the keys: that is what an operator's does.
+    assert portico.caller_of({}, f"Bearer {key}") != ANONYMOUS
+    assert portico.caller_of({"portico_session": token}) == ANONYMOUS
+
+
+#: The second one fails, inside the transaction.
+OPENING = ["BEGIN", "SELECT no_such_column"]
+
+
+def test_a_connection_on_which_a_transaction_did_not_begin_is_closed(engine: sqlalchemy.Engine) -> None:
+    closed: list[Any] = []
+    sqlalchemy.event.listen(engine.pool, "invalidate", lambda *arguments: closed.append(arguments))
+    with pytest.raises(sqlalchemy.exc.SQLAlchemyError):
+        sql.Plain(engine).begin(OPENING)
+    assert len(closed) == 1
+
+
+def test_an_asynchronous_one_is_too(asynchronous_url: str) -> None:
+    engine = create_async_engine(asynchronous_url)
+    closed: list[Any] = []
+    sqlalchemy.event.listen(engine.sync_engine.pool, "invalidate", lambda *arguments: closed.append(arguments))
+
+    async def session() -> None:
+        with pytest.raises(sqlalchemy.exc.SQLAlchemyError):
+            await sql.Asynchronous(engine).begin(OPENING)
+        await engine.dispose()
+
+    asyncio.run(session())
+    assert len(closed) == 1
+
+
+def test_an_event_loop_does_not_wait_for_another_one_to_make_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'dash.db'}")
+    portico = Portico.open(engine)
+    reached = asyncio.Event()
+
+    async def wait(self: sql.Asynchronous, opening: list[str]) -> Any:
+        reached.set()
+        await asyncio.Event().wait()
+
+    stopped = asyncio.new_event_loop()
+    with monkeypatch.context() as patch:
+        patch.setattr(sql.Asynchronous, "begin", wait)
+        call = stopped.create_task(portico.aio.apps.all(ANONYMOUS))
+        stopped.run_until_complete(reached.wait())
+
+    async def session() -> None:
+        await portico.aio.users.init_user(ANONYMOUS, NewAccount(username="ada", password="correct horse"))
+        await engine.dispose()
+
+    asyncio.run(session())
+    tasks = asyncio.all_tasks(stopped)
+    assert call in tasks
+    for task in tasks:
+        task.cancel()
+    stopped.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    stopped.close()
 
 
 def test_the_dashboard_says_which_boards_there_are(engine: sqlalchemy.Engine) -> None:

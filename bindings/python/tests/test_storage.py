@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-import os
 import threading
 import time
 from typing import Any
@@ -169,18 +168,6 @@ def test_a_transaction_that_collided_is_tried_again(
     storage.instead["insert_apps"] = collide
     portico.apps.create(me, jellyfin)
     assert bounds == pytest.approx([0.025, 0.075, 0.225])
-
-
-def test_a_process_that_was_forked_afterwards_is_told_so(portico: Portico, me: Caller) -> None:
-    child = os.fork()
-    if child == 0:
-        try:
-            portico.apps.all(me)
-        except CallFailed as failed:
-            os._exit(0 if "before this process was forked" in str(failed) else 1)
-        finally:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 class Asynchronously:

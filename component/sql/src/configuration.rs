@@ -56,16 +56,16 @@ fn check(given: database::Configuration) -> Result<Configuration, String> {
         session_idle,
         session_most,
     } = given;
-    check_prefix(&prefix)?;
+    let dialect = match dialect {
+        database::Dialect::Sqlite => Dialect::SqliteOfDashboard,
+        database::Dialect::Postgresql => Dialect::PostgresOfDashboard,
+    };
+    check_prefix(dialect, &prefix)?;
     let sessions = SessionTimes {
         idle: session_idle,
         most: session_most,
     };
     check_sessions(sessions)?;
-    let dialect = match dialect {
-        database::Dialect::Sqlite => Dialect::SqliteOfDashboard,
-        database::Dialect::Postgresql => Dialect::PostgresOfDashboard,
-    };
     let prefix = prefix.leak();
     Ok(Configuration {
         dialect,
@@ -75,8 +75,16 @@ fn check(given: database::Configuration) -> Result<Configuration, String> {
     })
 }
 
-fn check_prefix(prefix: &str) -> Result<(), String> {
+/// SQLite makes no table whose name begins with this.
+const RESERVED_BY_SQLITE: &str = "sqlite_";
+
+fn check_prefix(dialect: Dialect, prefix: &str) -> Result<(), String> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    if dialect.is_sqlite() && prefix.starts_with(RESERVED_BY_SQLITE) {
+        return Err(format!(
+            "configuration.prefix must not begin with {RESERVED_BY_SQLITE}, which SQLite keeps for itself"
+        ));
+    }
     if (1..=LONGEST_PREFIX).contains(&prefix.len()) && prefix.bytes().all(is_allowed) {
         return Ok(());
     }
@@ -140,10 +148,15 @@ impl Configuration {
 mod tests {
     use super::*;
 
+    const SQLITE: Dialect = Dialect::SqliteOfDashboard;
+    const POSTGRES: Dialect = Dialect::PostgresOfDashboard;
+
     #[test]
     fn a_prefix_has_1_to_20_characters_from_a_to_z_and_the_underscore() {
         for prefix in ["a", "_", "portico_", "abcdefghijklmnopqrst"] {
-            assert_eq!(check_prefix(prefix), Ok(()), "{prefix}");
+            for dialect in [SQLITE, POSTGRES] {
+                assert_eq!(check_prefix(dialect, prefix), Ok(()), "{prefix}");
+            }
         }
         for prefix in [
             "",
@@ -162,8 +175,18 @@ mod tests {
             "~",
             "[",
         ] {
-            assert!(check_prefix(prefix).is_err(), "{prefix}");
+            for dialect in [SQLITE, POSTGRES] {
+                assert!(check_prefix(dialect, prefix).is_err(), "{prefix}");
+            }
         }
+    }
+
+    #[test]
+    fn a_prefix_is_not_the_one_that_sqlite_keeps_for_itself() {
+        let refusal = check_prefix(SQLITE, "sqlite_").expect_err("SQLite refuses such tables");
+        assert!(refusal.contains("must not begin with sqlite_"), "{refusal}");
+        assert_eq!(check_prefix(SQLITE, "sqlite"), Ok(()));
+        assert_eq!(check_prefix(POSTGRES, "sqlite_"), Ok(()));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod bindings;
 mod bridge;
 mod databases;
 mod files;
+mod gate;
 mod host;
 mod kit;
 mod people;
