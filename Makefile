@@ -178,7 +178,7 @@ quick-packages:
 	python3 packaging/build.py --quick $(quick_folder)/binary $(shell uname -m)-unknown-linux-gnu $(quick_folder)
 
 PACKAGES ?= dist
-KINDS ?= deb,systemd,archive,image,wheel,npm,arm64
+KINDS ?= deb,systemd,archive,image,wheel,npm,library-node,library-python,arm64
 test-packages: ## install the packages of make packages on clean roots, and run each to its first answers; PACKAGES=folder KINDS=deb,wheel
 	@PATH="$$PATH:/usr/sbin" tests/install.sh debootstrap debootstrap
 	@case "$(KINDS)" in *systemd*) tests/install.sh systemd-nspawn systemd-container;; esac
