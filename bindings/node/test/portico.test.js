@@ -145,7 +145,9 @@ test("a transaction that begins later than a call waits for it is rolled back, a
 test("a thread that is stopped while its transaction begins leaves none", async () => {
   const faults = {};
   const storage = memory({ isAsynchronous: true, faults });
-  const portico = await Portico.open({ storage, callMilliseconds: 1_000 });
+  const portico = await Portico.open({ storage, callMilliseconds: 1_000, threads: 1 });
+  // The thread has started, so that the call gets as far as its transaction.
+  while (await portico.apps.all(ADMIN).then(() => false, () => true));
   const gate = withResolvers();
   faults.begin = (_, go) => gate.promise.then(go);
   await assert.rejects(portico.apps.all(ADMIN), { code: "internal", message: /stopped after 1000 ms/ });
