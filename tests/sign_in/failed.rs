@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use portico_tests::{Builder, Client, PASSWORD, Portico, administrator};
+use portico_tests::{Builder, Client, PASSWORD, Portico, administrator, wait_until};
 use serde_json::json;
 
 /// Text that would be another line about another address, if it were in the log as it is.
@@ -36,7 +36,7 @@ fn each_failed_sign_in_is_one_warning_without_what_was_typed() {
     let server = Portico::start();
     let admin = administrator(&server);
     fail(&server);
-    server.wait_for_log(0, "sign-in-failed");
+    wait_until("three lines", || lines(&server).len() >= 3);
     assert_eq!(sign_in(&server, "root", PASSWORD), 200);
     // No provider is asked for these, so they are no attempts.
     let wrong = server
@@ -69,6 +69,8 @@ fn attempts_that_the_throttle_refuses_write_no_lines() {
         .collect();
     let failed = statuses.iter().filter(|status| **status == 401).count();
     assert!(failed < 40 && statuses.contains(&429), "{statuses:?}");
+    wait_until("a line for each", || lines(&server).len() >= failed);
+    assert_eq!(sign_in(&server, "root", "not the password"), 429);
     assert_eq!(lines(&server).len(), failed);
 }
 
@@ -85,7 +87,7 @@ fn fail2ban_finds_the_address_of_each_failed_sign_in_and_no_other() {
         administrator(&server);
         fail(&server);
         assert_eq!(sign_in(&server, "root", PASSWORD), 200);
-        server.wait_for_log(0, "sign-in-failed");
+        wait_until("three lines", || lines(&server).len() >= 3);
         let log = folder.path().join(format);
         std::fs::write(&log, server.log()).expect("a file");
         let output = Command::new("fail2ban-regex")

@@ -18,6 +18,14 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     location.assign(xhr.responseURL);
     return;
   }
+  // A part of a page is replaced only by what was asked for, not by a page that says why it cannot be shown.
+  if (requestConfig.verb === "get" && event.detail.target !== document.body) {
+    const asked = new URL(requestConfig.path, location.href).pathname;
+    if (xhr.status !== 200 || new URL(xhr.responseURL).pathname !== asked) {
+      event.detail.shouldSwap = false;
+      return;
+    }
+  }
   if (event.detail.target === document.body) remember();
   // What was typed stays if it could not be sent.
   if (requestConfig.verb === "get" || requestConfig.path === "/sign-out") return;
@@ -31,7 +39,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 // The host cannot be reached: a page that was asked for says so by the browser's own words.
 document.addEventListener("htmx:sendError", ({ detail }) => {
-  if (detail.requestConfig.verb === "get") location.assign(detail.pathInfo.finalRequestPath);
+  if (detail.requestConfig.verb === "get" && detail.boosted) location.assign(detail.pathInfo.finalRequestPath);
   else tell(frame().unreachable);
 });
 
@@ -254,6 +262,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter") {
     // Where the server searches and has not answered yet, the form asks it.
     if (box.value.trim() === "" || chosen() || box.dataset.filter === "tile") event.preventDefault();
+    // The apps that are not on the board may still be on their way: the web is offered after them.
+    if (chosen()?.id === "web" && find("div#others") && !isSearch(box.value)) return;
     chosen()?.click();
   } else if (event.key === "Escape" && box.value !== "") {
     event.preventDefault();

@@ -72,7 +72,8 @@ impl Merged {
             }
             let text = if is_edited { *typed } else { *stored };
             merged.fields.push((*name, text.to_owned(), is_edited));
-            merged.read.0.push((*name, now));
+            // A field that was not edited is shown again as it was typed, so it is not one that was read now.
+            merged.read.0.push((*name, if is_edited { now } else { wanted }));
         }
         merged
     }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use zip::ZipArchive;
 
 use crate::entries::{DATABASE, only_database};
-use crate::limits::{MOST_BYTES, copy_bounded, other_edition};
+use crate::limits::{IN_A_CHANGE, MOST_BYTES, copy_bounded, other_edition};
 
 /// The most files in an archive. Homarr's have two; its data folder may have hundreds.
 const MOST_ENTRIES: u16 = 4096;
@@ -52,6 +52,9 @@ pub fn extract(
     let database = only_database(names.iter().map(String::as_str))?.to_owned();
     let folder = database.strip_suffix(DATABASE).unwrap_or_default();
     refuse_other_editions(&mut archive, &format!("{folder}metadata.json"))?;
+    let journal = archive.by_name(&format!("{database}-journal"));
+    let is_open = journal.is_ok_and(|entry| entry.size() > 0);
+    ensure!(!is_open, "{IN_A_CHANGE}");
     let cannot = "db.sqlite in the ZIP cannot be read";
     let mut entry = archive.by_name(&database).context(cannot)?;
     let mut bytes = copy_bounded(&mut entry, into, MOST_BYTES).context(cannot)?;

@@ -7,6 +7,10 @@ use anyhow::ensure;
 /// The largest database that is read, including its log. Real ones have some megabytes.
 pub const MOST_BYTES: u64 = 512 << 20;
 
+/// Why a database with a rollback journal is not read.
+pub(crate) const IN_A_CHANGE: &str =
+    "Homarr was stopped in the middle of a change: start Homarr, stop it, and try again";
+
 /// What to do with the data of another edition.
 pub(crate) fn other_edition(edition: &str) -> String {
     format!(

@@ -40,6 +40,10 @@ impl<'a> Pictures<'a> {
         let Some(id) = media_of(url) else {
             return url.to_owned();
         };
+        // Another Homarr may serve it.
+        if !url.trim().starts_with('/') && !self.medias.contains_key(id) {
+            return url.to_owned();
+        }
         let why = match self.medias.get(id) {
             None => "is not there",
             Some(media) => {

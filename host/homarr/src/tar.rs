@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail, ensure};
 use flate2::read::MultiGzDecoder;
 
 use crate::entries::only_database;
-use crate::limits::{MOST_BYTES, copy_bounded};
+use crate::limits::{IN_A_CHANGE, MOST_BYTES, copy_bounded};
 
 /// The most bytes of a whole archive, unpacked.
 const MOST_UNPACKED: u64 = 2 << 30;
@@ -38,13 +38,15 @@ pub fn extract(
         Ok(())
     })?;
     let database = only_database(names.iter().map(String::as_str))?.to_owned();
-    let of_log = format!("{database}-wal");
+    let (of_log, of_journal) = (format!("{database}-wal"), format!("{database}-journal"));
     let mut bytes = 0;
     for_each_file(archive, is_compressed, |name, mut content| {
         if name == database {
             bytes += copy_bounded(&mut content, into, MOST_BYTES)?;
         } else if name == of_log {
             bytes += copy_bounded(&mut content, &mut log()?, MOST_BYTES)?;
+        } else if name == of_journal {
+            ensure!(content.read(&mut [0])? == 0, "{IN_A_CHANGE}");
         }
         Ok(())
     })?;

@@ -8,7 +8,7 @@
 //!   ([`fetch_index`] is for the indexes of icon sources, which the operator chooses.)
 //! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and at most 16 in total; failures
 //!   are remembered.
-//! - What has the default icon gets a tile with its first letter, until a look-up once a day finds an icon for its name.
+//! - What has the default icon gets a tile with its first letter, until a look-up finds an icon for its name.
 //! - A caller gets the icon of an app or search engine if, and only if, the API returns that app or search engine to
 //!   them.
 

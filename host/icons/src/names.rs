@@ -1,4 +1,5 @@
-//! Icons of names that had none when their apps were made: looked up again once a day.
+//! Icons of names that had none when their apps were made: looked up again, once a day if one was found and once a
+//! minute if none was: collections may not have been reached yet.
 
 use std::{
     collections::HashMap,
@@ -13,6 +14,9 @@ pub type FindIcon = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Option<Str
 
 /// How long a look-up counts.
 const A_DAY: Timestamp = 24 * 60 * 60 * 1000;
+
+/// How long one counts that found nothing.
+const A_MINUTE: Timestamp = 60 * 1000;
 
 /// The most names that are remembered.
 const MOST: usize = 10_000;
@@ -32,7 +36,7 @@ impl Names {
         }
     }
 
-    /// The URL of the icon that fits a name, as it was found within a day.
+    /// The URL of the icon that fits a name, as it was found last.
     pub async fn icon_of(&self, name: &str) -> Option<String> {
         let now = self.clock.now();
         {
@@ -44,11 +48,12 @@ impl Names {
             }
         }
         let url = (self.find)(name.to_owned()).await;
+        let lasts = if url.is_some() { A_DAY } else { A_MINUTE };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST {
             known.clear();
         }
-        known.insert(name.to_owned(), (url.clone(), now.saturating_add(A_DAY)));
+        known.insert(name.to_owned(), (url.clone(), now.saturating_add(lasts)));
         url
     }
 }

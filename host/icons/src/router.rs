@@ -35,6 +35,10 @@ use crate::{
     names::{FindIcon, Names},
 };
 
+/// The default icon until 0.1.0 was made: apps that were stored with it are treated alike.
+const EARLIER_DEFAULT_ICON: &str =
+    "https://cdn.jsdelivr.net/gh/homarr-labs/dashboard-icons@master/svg/homarr.svg";
+
 /// The characters that a path may contain as they are: the ids that Portico makes need no encoding.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
@@ -154,7 +158,7 @@ impl Routes {
     }
 
     async fn icon(&self, parts: &Parts, record: &Record) -> Response {
-        if record.icon_url == DEFAULT_ICON {
+        if [DEFAULT_ICON, EARLIER_DEFAULT_ICON].contains(&&*record.icon_url) {
             return self.icon_by_name(parts, &record.name).await;
         }
         let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(&record.icon_url));
@@ -173,9 +177,15 @@ impl Routes {
             self.files.get(&url).await.ok()
         };
         let found = timeout(PATIENCE, found).await.ok().flatten();
+        // A letter stands in until an icon is found.
+        let keep = if found.is_some() {
+            Keep::ForAnHour
+        } else {
+            Keep::Ask
+        };
         let picture = found.map_or_else(|| letter::tile(name), Ok);
         match picture {
-            Ok(picture) => answer::picture(&picture, &parts.headers, Keep::ForAnHour),
+            Ok(picture) => answer::picture(&picture, &parts.headers, keep),
             Err(error) => answer::no_picture(&error),
         }
     }

@@ -19,6 +19,7 @@ use portico_model::{
 use portico_rules::bcrypt::Bcrypt;
 use portico_storage::{self as storage, CallContext, CredentialKey, hash_secret, secrets};
 use tokio::time::timeout;
+use tracing::warn;
 
 use crate::{
     identity::{self, Identity, SentCredential, UsedCredential},
@@ -26,6 +27,10 @@ use crate::{
     second_runtime,
     throttle::ThrottledAccount,
 };
+
+/// Shorter secrets can be guessed. Guesses at a key that has been used are not limited, because those that Homarr and Portico
+/// make cannot be.
+const EASY_TO_GUESS: usize = 20;
 
 /// How long a first use waits for earlier ones.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -94,6 +99,13 @@ async fn adopt(
         .await?;
     let adopted = transaction.adopt_key(id, &imported, &hash_secret(secret)).await?;
     transaction.commit().await?;
+    if adopted && secret.len() < EASY_TO_GUESS {
+        warn!(
+            key = id,
+            "an imported API key has a secret of {} characters, which can be guessed: create a new key",
+            secret.len()
+        );
+    }
     Ok(adopted)
 }
 

@@ -208,6 +208,33 @@ fn a_caller_gets_the_icon_of_an_app_exactly_if_they_see_the_app() {
 }
 
 #[test]
+fn what_has_the_default_icon_gets_a_tile_with_its_letter() {
+    let server = Builder::default()
+        .argument("--app-visibility=boards")
+        .environment("PORTICO_ICON_SOURCES", "")
+        .start();
+    let admin = administrator(&server);
+    let url = "/icons/default.svg";
+    for icon_url in [
+        url,
+        "https://cdn.jsdelivr.net/gh/homarr-labs/dashboard-icons@master/svg/homarr.svg",
+    ] {
+        let input = json!({"name": "<b>x", "iconUrl": icon_url});
+        let created = admin.mutate("app.create", &input).data();
+        let path = app_icon(created["appId"].as_str().expect("an id"), icon_url);
+        let tile = admin.get(&path);
+        tile.assert_status(200);
+        assert_eq!(tile.header("content-type"), Some("image/svg+xml"), "{tile}");
+        assert_eq!(tile.header("content-security-policy"), Some(SVG_POLICY));
+        assert!(tile.text().contains(">B<"), "{tile}");
+        server.anonymous().get(&path).assert_status(404);
+    }
+    let plain = server.anonymous().get(url);
+    plain.assert_status(200);
+    assert_eq!(plain.header("content-type"), Some("image/svg+xml"), "{plain}");
+}
+
+#[test]
 fn the_icon_of_a_search_engine_is_for_those_who_may_choose_it() {
     let web = Web::start();
     let (server, admin) = start(&web);

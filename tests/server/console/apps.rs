@@ -347,4 +347,12 @@ fn two_tabs_that_change_one_app_keep_each_others_fields() {
     assert_eq!(stored().0, "Cloud");
     assert_eq!(save(&other, &refused, "Files", "Files").path, "/apps?note=saved");
     assert_eq!(stored().0, "Files");
+    // Of two changed fields the other tab edits one: saving again replaces only that one.
+    let third = other.open(&path);
+    let fresh = one.open(&path);
+    assert_eq!(save(&one, &fresh, "A", "D").path, "/apps?note=saved");
+    let refused = save(&other, &third, "B", "Files");
+    refused.assert_status(422);
+    assert_eq!(save(&other, &refused, "B", "Files").path, "/apps?note=saved");
+    assert_eq!(stored(), ("B".to_owned(), json!("D")));
 }

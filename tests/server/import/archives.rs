@@ -50,6 +50,29 @@ fn a_backup_is_read_like_the_database_in_it() {
     );
 }
 
+#[test]
+fn a_change_that_homarr_did_not_finish_is_not_read_from_an_archive() {
+    let place = Workspace::new();
+    let folder = data_folder(&place);
+    let database = std::fs::read(folder.join("db/db.sqlite")).expect("the database");
+    std::fs::write(folder.join("db/db.sqlite-journal"), b"a journal").expect("a file");
+    let zip = archive(
+        place.path("in-a-change.zip"),
+        &[
+            ("db/db.sqlite", &database),
+            ("db/db.sqlite-journal", b"a journal"),
+        ],
+    );
+    let packed = std::process::Command::new("tar")
+        .current_dir(place.folder.path())
+        .args(["-czf", "in-a-change.tar.gz", "appdata"])
+        .status();
+    assert!(packed.expect("tar").success());
+    for file in [zip, place.path("in-a-change.tar.gz")] {
+        assert_refused(&place, &file, "start Homarr, stop it, and try again");
+    }
+}
+
 /// Homarr's data folder as people have it: its database in `db/`, with a log, and what macOS adds.
 fn data_folder(place: &Workspace) -> PathBuf {
     let folder = place.path("appdata");

@@ -31,6 +31,7 @@ use super::{
     process::block_on,
     serve::{Serve, providers_to_check},
     settings::Settings,
+    terminal::printable,
 };
 
 const HELP: &str = "\
@@ -114,7 +115,10 @@ impl Report {
             }
         };
         // One line each, whatever a server said.
-        print(&format!("{verdict:<5} {what:<9} {}", text.replace('\n', " ")))
+        print(&format!(
+            "{verdict:<5} {what:<9} {}",
+            printable(&text.replace('\n', " "))
+        ))
     }
 
     fn lines(&mut self, what: &str, findings: Vec<Finding>) -> anyhow::Result<()> {

@@ -115,7 +115,7 @@ fn log_failed_sign_in(
     request_id: &str,
     error: &Error,
 ) {
-    if !matches!(error.code, Code::Unauthorized | Code::Timeout) {
+    if error.code != Code::Unauthorized {
         return;
     }
     let address = address.map_or_else(

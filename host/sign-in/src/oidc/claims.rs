@@ -102,7 +102,10 @@ impl IdentityClaims {
     /// Whether the person has the required claim.
     fn admission(&self, required: &RequiredClaim) -> Admission {
         let RequiredClaim { name, value } = required;
-        let is_it = |stated: &Value| stated.as_str() == Some(value);
+        let is_it = |stated: &Value| match stated {
+            Value::Bool(flag) => flag.to_string() == *value,
+            stated => stated.as_str() == Some(value),
+        };
         let lacks = || Admission::Denied(format!("the claim {name} is not, and has not, {value:?}"));
         match self.token.get(name).or_else(|| self.userinfo.get(name)) {
             Some(Value::Array(entries)) if entries.iter().any(is_it) => Admission::Granted,
@@ -126,7 +129,8 @@ impl IdentityClaims {
         documents.find_map(|claims| {
             let sources = claims.get("_claim_names");
             let is_elsewhere = sources.is_some_and(|sources| sources.get(claim).is_some());
-            let has_groups = claims.get("hasgroups").is_some_and(is_true);
+            // It speaks of the claim `groups` alone: Entra leaves no roles out.
+            let has_groups = claim == "groups" && claims.get("hasgroups").is_some_and(is_true);
             match (is_elsewhere, has_groups) {
                 (true, _) => Some("_claim_names"),
                 (_, true) => Some("hasgroups"),
@@ -399,6 +403,7 @@ mod tests {
             (json!({"groups": null}), "denied"),
             (json!({}), "denied"),
             (json!({"groups": true}), "denied"),
+            (json!({"portico": true}), "denied"),
             (json!({"other": "portico users"}), "denied"),
             (json!({"groups": {"portico users": true}}), "unknown"),
             (json!({"groups": [{"name": "portico users"}]}), "unknown"),
@@ -417,6 +422,13 @@ mod tests {
         // The ID token counts before userinfo.
         let both = claims(json!({"groups": ["a"]}), json!({"groups": ["portico users"]}));
         assert!(matches!(both.admission(&required), Admission::Denied(_)));
+        let boolean = RequiredClaim::parse("email_verified=true").unwrap();
+        for (stated, is_granted) in [(json!(true), true), (json!("true"), true), (json!(false), false)] {
+            let admission =
+                claims(json!({"email_verified": stated, "hasgroups": true}), json!({})).admission(&boolean);
+            assert_eq!(matches!(admission, Admission::Granted), is_granted, "{stated}");
+            assert!(!matches!(admission, Admission::Unknown(_)), "{stated}");
+        }
         for wrong in ["", "groups", "groups=", "=a", " = "] {
             assert_eq!(RequiredClaim::parse(wrong), None, "{wrong:?}");
         }

@@ -244,7 +244,8 @@ impl Issuer {
     fn token_error(&self, failure: TokenFailure, sent: &[&str]) -> IssuerError {
         let hidden = |text: String| {
             let secret = self.client_secret.iter().map(|secret| secret.secret().as_str());
-            let sent = sent.iter().copied().chain(secret);
+            // First the secret: a browser chooses the code, which could be a part of it.
+            let sent = secret.chain(sent.iter().copied());
             sent.filter(|sent| !sent.is_empty())
                 .fold(text, |text, sent| text.replace(sent, "…"))
         };

@@ -70,6 +70,11 @@ pub(super) fn of_stored(visit: &Visit, href: &str) -> String {
     advice.map_or_else(String::new, |advice| words(visit, &advice))
 }
 
+/// The fingerprint of a stored link about which the form says something.
+pub(super) fn shown(href: &str) -> String {
+    advice("href", href).map_or_else(String::new, |advice| fingerprint(&saved(&advice, href)))
+}
+
 /// Tiles lead only to links.
 fn advice(field: &str, text: &str) -> Option<Advice> {
     // A text that is too long is refused, and not shown again.

@@ -1,5 +1,7 @@
 //! Reads the bookmarks that browsers export (`<!DOCTYPE NETSCAPE-Bookmark-file-1>`).
 
+use portico_rules::bounds;
+
 use super::{
     many::MOST_APPS,
     table::{Row, Table},
@@ -26,6 +28,7 @@ pub(super) fn read(text: &str) -> Table {
             continue;
         }
         let name = if title.is_empty() { href.clone() } else { title };
+        let name = name.chars().take(*bounds::APP_NAME.end()).collect();
         table.rows.push(Row {
             line: index + 1,
             cells: vec![("name", name), ("href", href)],

@@ -84,11 +84,13 @@ async fn show_new(visit: Visitor) -> PageResult {
 async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("app-modify-all")?;
     let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
+    let shown = advice::shown(app.href.as_deref().unwrap_or_default());
     let form = Form::filled([
         ("name", &app.name),
         ("description", app.about()),
         ("href", app.href.as_deref().unwrap_or_default()),
         ("pingUrl", app.ping()),
+        ("href-shown", &shown),
     ]);
     let read = WasRead::of(&[
         ("name", &app.name),

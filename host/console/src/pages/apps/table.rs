@@ -192,7 +192,8 @@ fn add(cells: &mut Vec<String>, cell: &mut String) {
 fn separator(text: &str) -> char {
     let text = text.trim_start();
     let first = text.lines().next().unwrap_or_default();
-    if first.contains('|') {
+    let quoted = first.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    if quoted.map_or(first, |(_, rest)| rest).contains('|') {
         return '|';
     }
     let mut is_quoted = false;

@@ -157,11 +157,15 @@ async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: 
 
 async fn save(visit: Visitor, request: Request) -> PageResult {
     let id = visit.user()?.id.clone();
-    let form = visit.form_with(&PROFILE, request).await?;
+    let mut form = visit.form_with(&PROFILE, request).await?;
     let saved = match form.text("section") {
         "person" => {
             let account: Account = visit.api.query("user.getById", json!({ "userId": id })).await?;
             let merged = account.merged(&visit, &form);
+            // The page carries what is stored now, so it also shows that of the fields that were not edited.
+            for field in ["name", "email"] {
+                form.set(field, merged.text(field).to_owned());
+            }
             if !merged.problems.is_empty() {
                 return refused(&visit, &form, merged.problems).await;
             }

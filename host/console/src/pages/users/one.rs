@@ -160,7 +160,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
 async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
     let origin = origin(request.headers(), visit.console.public_url.as_ref());
-    let form = visit.form(request).await?;
+    let mut form = visit.form(request).await?;
     if form.text("section") == "link" {
         return make_link(&visit, &id, &form, &origin).await;
     }
@@ -170,6 +170,10 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         "person" => {
             let account = read_user(&visit, &id).await?;
             let merged = account.merged(&visit, &form);
+            // The page carries what is stored now, so it also shows that of the fields that were not edited.
+            for field in ["name", "email"] {
+                form.set(field, merged.text(field).to_owned());
+            }
             if !merged.problems.is_empty() {
                 return Ok(again(&user_page(&visit, &id, &form, merged.problems).await?));
             }
