@@ -293,7 +293,7 @@ fn clients_of_homarr_that_change_one_board_at_two_hosts_at_once_lose_nothing() {
         &json!({"name": "busy", "columnCount": 10, "isPublic": true}),
     );
     let board = created.assert_status(200).json()["boardId"].clone();
-    let made = admin.mutate("apiKeys.createOwn", &json!({})).data();
+    let made = admin.mutate("apiKeys.createOwn", &json!({"name": "busy"})).data();
     let key = made["apiKey"].as_str().expect("a key");
     std::thread::scope(|scope| {
         for host in &hosts {

@@ -130,7 +130,7 @@ pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
 }
 
 /// Parses a key or a session token that Portico has made.
-fn parse_own(text: &str) -> Option<(CredentialKey, SecretHash)> {
+pub fn parse_own(text: &str) -> Option<(CredentialKey, SecretHash)> {
     if text.len() > 128 || !text.is_ascii() {
         return None;
     }

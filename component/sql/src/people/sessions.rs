@@ -63,7 +63,7 @@ fn no_longer() -> Failure {
 }
 
 pub fn authenticate(secret: &str) -> Result<Option<Authenticated>> {
-    let Some((key, hash)) = secrets::parse(secret) else {
+    let Some((key, hash)) = secrets::parse_own(secret) else {
         return Ok(None);
     };
     let moment = environment::now();
@@ -86,7 +86,7 @@ pub fn authenticate(secret: &str) -> Result<Option<Authenticated>> {
     }))
 }
 
-/// No secret is known of a key that was imported and has not been used: there is none here.
+/// Keys that come from elsewhere do not exist here.
 fn is_valid(found: &Stored, hash: &SecretHash, moment: Timestamp) -> bool {
     let expired = found.expires_at.is_some_and(|expires_at| expires_at <= moment);
     !expired && found.imported.is_none() && secrets::same(&found.secret, hash)
@@ -161,7 +161,7 @@ pub fn renew_with_password(caller: Caller) -> Renewal {
 }
 
 pub fn end(token: &str) -> Result<()> {
-    let Some((key @ CredentialKey::Session(_), _)) = secrets::parse(token) else {
+    let Some((key @ CredentialKey::Session(_), _)) = secrets::parse_own(token) else {
         return Ok(());
     };
     write(|transaction| {
