@@ -28,11 +28,12 @@ def run(*command):
 
 
 def crates_of(root, target):
-    """The crates that a package of ours is compiled from, without tests and build scripts; and what each depends on."""
+    """The crates that a package of ours consists of, without tests, build scripts and macros; and what each depends on."""
     command = ("cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target)
     metadata = json.loads(run(*command))
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    is_macro = {id: any("proc-macro" in target["kind"] for target in package["targets"]) for id, package in packages.items()}
     found = {}
     left = [package["id"] for package in packages.values() if package["name"] == root and not package["source"]]
     while left:
@@ -40,7 +41,7 @@ def crates_of(root, target):
         if crate in found:
             continue
         kinds = [(dep["pkg"], [kind["kind"] for kind in dep["dep_kinds"]]) for dep in nodes[crate]["deps"]]
-        found[crate] = sorted(dep for dep, of in kinds if None in of)
+        found[crate] = sorted(dep for dep, of in kinds if None in of and not is_macro[dep])
         left += found[crate]
     return [(packages[crate], [packages[dep] for dep in deps]) for crate, deps in found.items()]
 
