@@ -7,7 +7,7 @@
 //! - A function that writes is tried again as the component with the rules does it, because its caller may be any host.
 //!
 //! It is compiled for `wasm32-unknown-unknown`, where std imports nothing: no `wasi:cli`, no `wasi:io`. All futures of
-//! `portico-sql` are ready at once there ([`executor`]), because an import returns when its work is done.
+//! `portico-sql` are ready at once there (`executor.rs`), because an import returns when its work is done.
 
 mod bindings;
 mod configuration;
