@@ -302,7 +302,7 @@ fn document(records: &mut dyn Records) -> Value {
     json!({
         "groups": [{"name": name, "permissions": ["app-create"]}],
         "users": [
-            {"name": name, "provider": "ldap", "email": "new@example.com"},
+            {"name": name, "provider": "credentials", "email": "new@example.com"},
             {"name": user, "provider": "credentials", "email": format!("{name}@example.com"), "groups": [group]},
         ],
         "apps": [{"id": name, "name": name, "iconUrl": "/icon.svg", "href": "https://example.com/"}],

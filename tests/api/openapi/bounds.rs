@@ -166,6 +166,18 @@ fn other_fault(procedure: &str, path: &[String]) -> Option<(Vec<String>, Value)>
     Some((place.iter().map(|step| step.to_string()).collect(), json!(wrong)))
 }
 
+/// The same input, for a name of a document with the user who may have the shortest one: another provider's.
+fn with_shortest_name(procedure: &str, path: &[String], input: Value) -> Value {
+    if procedure != "state.apply" || path != ["users", "0", "name"] {
+        return input;
+    }
+    put(
+        &input,
+        &["users", "0", "provider"].map(String::from),
+        json!("ldap"),
+    )
+}
+
 /// Whether no two entries of the list may be the same.
 fn is_list_of_document(path: &[String]) -> bool {
     const LISTS: [&str; 5] = ["groups", "users", "apps", "searchEngines", "boards"];
@@ -327,13 +339,13 @@ fn every_documented_bound_of_a_procedure_is_exact() {
     for (procedure, found) in bounds_of_procedures(&document) {
         let send = |input: &Value| bench.call(&procedure, input);
         for bound in found {
-            let input = bench.input(&procedure);
+            let input = with_shortest_name(&procedure, &bound.path, bench.input(&procedure));
             let (within, beyond) = values(&bound, get(&input, &bound.path));
             for value in within {
                 assert_taken(send, &procedure, &bound, &put(&input, &bound.path, value));
             }
             // A good call uses up what it needs, such as a link for a new password.
-            let input = bench.input(&procedure);
+            let input = with_shortest_name(&procedure, &bound.path, bench.input(&procedure));
             assert_beyond(&send(&put(&input, &bound.path, beyond)), &bound);
             tried += 1;
         }
