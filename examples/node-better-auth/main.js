@@ -21,7 +21,7 @@ const options = { database, secret: BETTER_AUTH_SECRET, emailAndPassword: { enab
 await (await getMigrations(options)).runMigrations();
 const portico = await Portico.open({ database });
 
-// Portico's first user is its administrator. Here nobody signs in as that one.
+// Portico's first user is its administrator. Here no person signs in as that one.
 const operator = { username: "operator", password: randomBytes(32).toString("hex") };
 await portico.users.initUser({}, operator).catch((error) => {
   if (error.code !== "forbidden") throw error;
@@ -37,7 +37,7 @@ async function userOf({ id, name, email, emailVerified, image }) {
   // Makes the user at the first sign-in. Two people may have one name, but not one email.
   const identity = { provider: "oidc", subject: `better-auth ${id}`, name: email, email, emailVerified, image };
   const user = await portico.signIn.external({}, /** @type {any} */ (identity));
-  // Whoever signs up first with this address: better-auth does not verify it here.
+  // The first person who signs up with this address: better-auth does not verify it here.
   if (ADMIN && email === ADMIN.toLowerCase()) {
     const admins = (await portico.people.listGroups()).find(({ permissions }) => permissions.includes("admin"));
     if (admins) await portico.people.addMember(admins.id, user.id);

@@ -94,7 +94,7 @@ fn fail2ban_finds_the_address_of_each_failed_sign_in_and_no_other() {
             .args(["--out", "ip"])
             .args([&log, &filter])
             .output()
-            .expect("fail2ban-regex: make packages");
+            .expect("fail2ban-regex: make test-programs");
         let found = String::from_utf8_lossy(&output.stdout);
         let found: Vec<_> = found.lines().collect();
         assert_eq!(found, ["127.0.0.1"; 3], "{format}: {output:?}\n{}", server.log());

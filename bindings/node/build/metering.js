@@ -1,4 +1,4 @@
-// Rewrites a core module so that whoever runs it can bound it and put it back:
+// Rewrites a core module so that its host can bound it and put it back:
 //
 // - A counter goes down at the begin of each function and each loop, and with the size of each copy and fill. Below
 //   zero, the call traps. So every call ends, whatever the module does.

@@ -1,4 +1,4 @@
-"""What can go wrong: `PorticoError` for whoever calls, and what storage refuses with."""
+"""What can go wrong: `PorticoError` for callers, and what storage refuses with."""
 
 from __future__ import annotations
 

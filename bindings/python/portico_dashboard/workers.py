@@ -57,7 +57,7 @@ class Workers:
         return work
 
     def abandon(self, work: Work) -> None:
-        """Nobody waits for this work any more. If it runs, another thread takes the place of its own."""
+        """No caller waits for this work any more. If it runs, another thread takes the place of its own."""
         with self._lock:
             if work.future.cancel() or work.future.done() or work.abandoned:
                 return
