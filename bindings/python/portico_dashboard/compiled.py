@@ -1,7 +1,7 @@
 """The component, compiled for this machine once and shared by threads, and the folder that keeps what was compiled.
 
-Loading a compiled file is running what it contains. So the folder and the file have to belong to this user, and nobody
-else may be able to write to them: otherwise they are refused.
+Loading a compiled file is running what it contains. So the folder and the file have to belong to this user, and no other
+user may be able to write to them: otherwise they are refused.
 """
 
 import contextlib

@@ -169,7 +169,7 @@ fn the_file_that_ships_says_what_it_is() {
     }
 
     let DecodedWasm::Component(resolve, world) = decode(&COMPONENT).expect("a component") else {
-        panic!("it is no component");
+        panic!("the file is not a component");
     };
     let docs = resolve.worlds[world].docs.contents.as_deref().unwrap_or_default();
     for words in [about, "offers"] {

@@ -211,7 +211,7 @@ fn an_issuer_under_another_spelling_is_set_up_wrong_and_the_log_says_what_to_set
         page.assert_refused(503, "SERVICE_UNAVAILABLE");
         assert!(page.body.contains("set up wrong"), "{page:?}");
     }
-    // Another issuer that answers there is not believed either.
+    // A document that names another issuer is refused as well.
     issuer.behaves(json!({"discovery": {"issuer": "https://evil.example"}}));
     let server = super::harness::settings(&issuer, &[]).start();
     portico_tests::administrator(&server);

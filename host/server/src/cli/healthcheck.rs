@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a server that answers with these pieces, the last one again and again until the client leaves.
+    /// The result for a server that sends these pieces, and repeats the last one until the client leaves.
     fn asked(pieces: &'static [&'static str], limit: Duration) -> Result<String, String> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());

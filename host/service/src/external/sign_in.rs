@@ -59,7 +59,7 @@ impl SignIn<'_> {
 
         let mut name_key = String::new();
         if !external.may_sign_up {
-            // A name that is longer than any user's is nobody's.
+            // No user has a name that is longer than this.
             let name: String = external.identity.name.trim().chars().take(LONGEST_NAME).collect();
             name_key = resources.sandbox.name_key(context.clone(), &name).await?;
         }
@@ -208,7 +208,7 @@ impl SignIn<'_> {
         } else {
             issues.join("; ")
         };
-        // The provider vouches for both; nobody has typed them here.
+        // The provider vouches for both; they were not typed here.
         let (name, subject) = (beginning(&identity.name), beginning(&identity.subject));
         warn!(
             request = self.request_id,
