@@ -9,5 +9,6 @@ mod failed;
 mod ldap;
 mod oidc;
 mod origins;
+mod proxy;
 mod secrets;
 mod signing_in;

@@ -23,6 +23,7 @@ mod middleware;
 pub mod openapi;
 mod place;
 mod providers;
+mod proxy_user;
 mod request;
 mod rest;
 mod server;
@@ -48,6 +49,7 @@ pub use self::{
     error::rpc as rpc_error,
     in_process::InProcess,
     place::Elsewhere,
+    proxy_user::ProxySignIn,
     request::{RequestId, compute, read_body, read_json_bytes, read_json_text},
     server::{Site, serve},
     settings::{HttpLimits, HttpSettings},

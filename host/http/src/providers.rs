@@ -184,7 +184,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         let external = oidc.complete(&resumed, &id.0).await?;
         let request = SignIn {
             resources: service,
-            times: &http.settings.sessions,
+            times: Some(&http.settings.sessions),
             sender: &identity,
             request_id: &id.0,
         };

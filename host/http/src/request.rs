@@ -33,6 +33,7 @@ use tracing::debug;
 use crate::{
     address,
     bodies::{Sender, WasCut},
+    proxy_user::ProxySignIn,
     settings::HttpLimits,
     state::Shared,
 };
@@ -82,12 +83,18 @@ impl InputLimit {
 pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Identity, Error> {
     let now = http.service.clock.now();
     let headers = &parts.headers;
-    let authenticated = match &http.authenticate {
-        Some(embedder) => embedder
+    let vouched = match &http.settings.proxy_sign_in {
+        Some(proxy) => Box::pin(identify_by_proxy(http, proxy, parts, id)).await,
+        None => Ok(None),
+    };
+    let vouched = vouched.map_err(|error| report(error, "authenticate", &id.0))?;
+    let authenticated = match (&http.authenticate, vouched) {
+        (Some(embedder), _) => embedder
             .authenticate(parts, &id.0)
             .await
             .map(|identity| (identity, None)),
-        None => {
+        (None, Some(identity)) => Ok((identity, None)),
+        (None, None) => {
             let sent = identity::credentials_of(headers, http.settings.cookie());
             let context = Identity::anonymous().context(id.0.clone());
             let address = client_address(http, parts);
@@ -106,6 +113,30 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
         note_use(http, credential, &identity, id, now);
     }
     Ok(identity)
+}
+
+/// The user for whom a trusted proxy vouches; `None` if it names no one, or if a program sent a key.
+async fn identify_by_proxy(
+    http: &Shared,
+    proxy: &ProxySignIn,
+    parts: &Parts,
+    id: &RequestId,
+) -> Result<Option<Identity>, Error> {
+    let headers = &parts.headers;
+    let sent = identity::credentials_of(headers, http.settings.cookie());
+    if http.authenticate.is_some() || sent.is_some_and(|sent| sent.is_explicit()) {
+        return Ok(None);
+    }
+    let Some(user) = proxy.read(parts, &http.settings)? else {
+        return Ok(None);
+    };
+    let address = client_address(http, parts);
+    let users = &http.proxy_users;
+    let identity = users
+        .identify(http.service.resources(), &user, address, &id.0)
+        .await?;
+    // A browser comes through the proxy with whatever a page of another site asks for.
+    Ok(Some(identity.by_cookie(headers)))
 }
 
 pub(crate) fn client_address(http: &Shared, parts: &Parts) -> Option<IpAddr> {

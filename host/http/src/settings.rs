@@ -9,7 +9,7 @@ use portico_service::{
     site::PublicUrl,
 };
 
-use crate::address::TrustedProxies;
+use crate::{address::TrustedProxies, proxy_user::ProxySignIn};
 
 /// How much a client may send, and how long it may take to send and to read.
 #[derive(Clone, Debug)]
@@ -78,6 +78,9 @@ pub struct HttpSettings {
     pub public_url: Option<PublicUrl>,
     /// The proxies whose `X-Forwarded-…` and `X-Request-Id` are believed.
     pub trusted_proxies: TrustedProxies,
+    /// The headers in which trusted proxies say who has signed in; `None` if they do not. [`ProxySignIn::check`] says what
+    /// else must be set.
+    pub proxy_sign_in: Option<ProxySignIn>,
     /// External identity providers.
     pub providers: Providers,
 }

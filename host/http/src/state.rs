@@ -8,7 +8,7 @@ use std::{
 
 use axum::extract::FromRef;
 use portico_model::Timestamp;
-use portico_service::{hot_swap::HotSwap, identity::Authenticate, service::Service};
+use portico_service::{external::ProxyUsers, hot_swap::HotSwap, identity::Authenticate, service::Service};
 
 use crate::{
     file::File,
@@ -25,6 +25,8 @@ pub(crate) struct Http {
     pub authenticate: Option<Arc<dyn Authenticate>>,
     /// For each key or session, when its use was last noted.
     pub noted: Mutex<HashMap<String, Timestamp>>,
+    /// The users for whom a proxy has vouched.
+    pub proxy_users: ProxyUsers,
     /// Whether an administrator has been seen in storage.
     pub has_administrator: AtomicBool,
     pub turns: Turns,
@@ -44,6 +46,7 @@ impl Http {
             settings,
             authenticate,
             noted: Mutex::default(),
+            proxy_users: ProxyUsers::default(),
             has_administrator: AtomicBool::new(false),
             turns: Turns::default(),
             document: OnceLock::new(),

@@ -8,6 +8,7 @@
 //!   next request on.
 //! - A key may do at most what its user may do at that moment. One with chosen permissions has those that both the user
 //!   and the choice give. With less than its user, it makes no keys, and changes how its user signs in only with `admin`.
+//! - Where a trusted proxy vouches for users, its word comes before the cookie, and a key before its word.
 //! - The cookie, which a browser sends automatically, authorises no change that another site requested.
 
 use std::{
@@ -25,12 +26,15 @@ use portico_model::{
 use portico_rules::permissions::{self, Permission};
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
-    self as storage, ADMIN, Authentication, CallContext, CredentialKey, DashboardStorage,
+    self as storage, ADMIN, AccountKey, Authentication, CallContext, CredentialKey, DashboardStorage,
     DashboardTransaction, KeyLimits, NewToken, SecretHash,
     secrets::{self, Secrets},
 };
 
-use crate::site::{ForeignSite, PublicUrl, foreign_site};
+use crate::{
+    resources::Resources,
+    site::{ForeignSite, PublicUrl, foreign_site},
+};
 
 /// The cookie with the session token, where the service is reached without TLS.
 pub const PLAIN_COOKIE: &str = "portico_session";
@@ -86,8 +90,14 @@ pub struct Identity {
     looked_up_at: Instant,
 }
 
-/// The key of a credential, and the hash of its secret.
-type Proof = (CredentialKey, SecretHash);
+/// How a caller is looked up again.
+#[derive(Clone, Debug)]
+enum Proof {
+    /// By the key of a credential, and the hash of its secret.
+    Secret(CredentialKey, SecretHash),
+    /// By the id of a user for whom a proxy vouches.
+    Vouched(String),
+}
 
 impl Identity {
     /// An anonymous caller.
@@ -247,6 +257,13 @@ pub struct SentCredential<'a> {
     from_cookie: bool,
 }
 
+impl SentCredential<'_> {
+    /// Whether a program sent it in a header of its own, and no browser as a cookie.
+    pub fn is_explicit(&self) -> bool {
+        !self.from_cookie
+    }
+}
+
 /// The credentials of a request; the cookie is the one of this name.
 pub fn credentials_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<SentCredential<'a>> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
@@ -299,9 +316,9 @@ pub async fn authenticate(
 ) -> Result<(Identity, Option<UsedCredential>), Error> {
     let parsed = sent.as_ref().and_then(|sent| secrets::parse(sent.text));
     let (mut identity, credential) = match parsed {
-        Some(parsed) => {
+        Some((key, secret)) => {
             let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
-            look_up(&mut *transaction, parsed, now).await?
+            look_up(&mut *transaction, Proof::Secret(key, secret), now).await?
         }
         None => (Identity::anonymous(), None),
     };
@@ -310,6 +327,34 @@ pub async fn authenticate(
         identity = identity.by_cookie(headers);
     }
     Ok((identity, credential))
+}
+
+/// The user with this id, for whom a proxy vouches; `None` if there is no such user, or if they are disabled.
+pub(crate) async fn of_vouched(
+    resources: &Resources,
+    user_id: &str,
+    request_id: &str,
+) -> Result<Option<Identity>, Error> {
+    let context = Identity::anonymous().context(request_id);
+    let storage = &resources.storage;
+    let mut transaction = storage.begin_dashboard(storage::Access::Read, &context).await?;
+    let identity = find_vouched(&mut *transaction, user_id).await?;
+    Ok(Some(identity).filter(|identity| identity.caller.is_some()))
+}
+
+async fn find_vouched(transaction: &mut dyn DashboardTransaction, user_id: &str) -> Result<Identity, Error> {
+    let account = transaction
+        .get_account(&AccountKey::Id(user_id.to_owned()))
+        .await?;
+    if account.is_none_or(|account| account.disabled) {
+        return Ok(Identity::anonymous());
+    }
+    let Some(user) = transaction.get_session_user(user_id).await? else {
+        return Ok(Identity::anonymous());
+    };
+    let mut identity = Identity::user(user.id, user.permissions, Authentication::Proxy);
+    identity.proof = Some(Proof::Vouched(user_id.to_owned()));
+    Ok(identity)
 }
 
 /// Looks a caller up again after a wait: their key may have been revoked, or a permission taken away.
@@ -344,9 +389,10 @@ pub(crate) async fn renew_within(
     let (mut found, credential) = look_up(transaction, proof.clone(), now).await?;
     // Another call of the same batch may have set a password, so that the session has its new token.
     if credential.is_none()
+        && found.caller.is_none()
         && let Some(hash) = identity.new_token.as_ref().and_then(|token| token.issued())
     {
-        let proof = (CredentialKey::Session(hash), hash);
+        let proof = Proof::Secret(CredentialKey::Session(hash), hash);
         (found, _) = look_up(transaction, proof, now).await?;
     }
     Ok(Some(Identity {
@@ -360,9 +406,13 @@ pub(crate) async fn renew_within(
 
 async fn look_up(
     transaction: &mut dyn DashboardTransaction,
-    (key, secret): Proof,
+    proof: Proof,
     now: Timestamp,
 ) -> Result<(Identity, Option<UsedCredential>), Error> {
+    let (key, secret) = match proof {
+        Proof::Secret(key, secret) => (key, secret),
+        Proof::Vouched(user_id) => return Ok((find_vouched(transaction, &user_id).await?, None)),
+    };
     let anonymous = (Identity::anonymous(), None);
     let Some(credential) = transaction.find_credential(&key).await? else {
         return Ok(anonymous);
@@ -383,7 +433,7 @@ async fn look_up(
     let mut identity = Identity::user(credential.user_id, permissions, authentication);
     identity.limits = credential.limits;
     identity.expires_at = credential.expires_at;
-    identity.proof = Some((key, secret));
+    identity.proof = Some(Proof::Secret(key, secret));
     let used = UsedCredential {
         id: credential.id,
         last_used_at: credential.last_used_at,

@@ -121,7 +121,10 @@ impl AuditEntry {
     pub fn by(self, actor_id: Option<&str>, authentication: &Authentication) -> Self {
         let credential_id = match authentication {
             Authentication::Key(id) | Authentication::Session(id) => Some(plain(id)),
-            Authentication::None | Authentication::Operator | Authentication::Host => None,
+            Authentication::None
+            | Authentication::Operator
+            | Authentication::Host
+            | Authentication::Proxy => None,
         };
         Self {
             actor_id: actor_id.map(plain),
@@ -170,6 +173,16 @@ impl AuditedCall {
         context.entry = AuditEntry {
             target: Some(plain(&session.user_id)),
             ..context.entry.clone().by(Some(&session.user_id), &authentication)
+        };
+        context.is_open = false;
+    }
+
+    /// Notes that a proxy in front vouches for this user, and so who the caller is.
+    pub fn vouched(&self, user_id: &str) {
+        let mut context = self.context();
+        context.entry = AuditEntry {
+            target: Some(plain(user_id)),
+            ..context.entry.clone().by(Some(user_id), &Authentication::Proxy)
         };
         context.is_open = false;
     }

@@ -13,12 +13,14 @@ pub enum Authentication {
     Operator,
     /// The embedding dashboard vouches for them.
     Host,
+    /// A trusted proxy in front vouches for them.
+    Proxy,
 }
 
 impl Authentication {
-    const NAMES: [&str; 5] = ["none", "session", "key", "operator", "host"];
+    const NAMES: [&str; 6] = ["none", "session", "key", "operator", "host", "proxy"];
 
-    /// The name in the audit log: `none`, `session`, `key`, `operator` or `host`.
+    /// The name in the audit log: `none`, `session`, `key`, `operator`, `host` or `proxy`.
     pub fn name(&self) -> &'static str {
         Self::NAMES[match self {
             Self::None => 0,
@@ -26,6 +28,7 @@ impl Authentication {
             Self::Key(_) => 2,
             Self::Operator => 3,
             Self::Host => 4,
+            Self::Proxy => 5,
         }]
     }
 
@@ -48,6 +51,7 @@ mod tests {
             Authentication::Key(id()),
             Authentication::Operator,
             Authentication::Host,
+            Authentication::Proxy,
         ] {
             let name = authentication.name();
             assert_eq!(

@@ -32,6 +32,7 @@ texts! {
         times: "{} times", "{}-mal";
         by_key: "by API key", "mit API-Schlüssel";
         by_host: "by the dashboard around Portico", "über das Dashboard um Portico";
+        by_proxy: "by the proxy in front", "über den Proxy davor";
         ok: "done", "erledigt";
         only_user: "Only what {} did", "Nur was {} tat";
         only_procedure: "Only {}", "Nur {}";

@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Args;
+use portico_http::HttpLimits;
 use portico_icons::AllowList;
 use portico_model::time::{self, Clock as _, SystemClock};
 use portico_postgres::copying as postgres;
@@ -227,6 +228,14 @@ async fn check_providers(settings: &Settings, listen: SocketAddr) -> Vec<Finding
             )),
         }),
         Err(error) => findings.push(Bad(format!("sign-in by LDAP is off: {error:#}"))),
+    }
+    match settings.proxy.sign_in(&settings.http.http(HttpLimits::default())) {
+        Ok(None) => {}
+        Ok(Some(proxy)) => findings.push(Good(format!(
+            "a proxy signs people in by the header {}, as can every program at the addresses of --trusted-proxies",
+            proxy.user
+        ))),
+        Err(error) => findings.push(Bad(format!("sign-in by a proxy is off: {error:#}"))),
     }
     if findings.is_empty() {
         findings.push(Good(

@@ -37,6 +37,7 @@ mod procedures;
 mod process;
 mod progress;
 mod provider;
+mod proxy;
 mod recover;
 mod reload;
 mod remote;

@@ -39,6 +39,7 @@ use super::{
     oidc::OidcArgs,
     output::{announce, print},
     process::block_on,
+    proxy::ProxyArgs,
     reload::keep_current,
     settings::{HostArgs, LimitSettings, Settings},
     starting::{Starting, StopSignals, patiently},
@@ -91,6 +92,8 @@ pub struct Serve {
     #[command(flatten)]
     oidc: OidcArgs,
     #[command(flatten)]
+    proxy: ProxyArgs,
+    #[command(flatten)]
     compat: CompatSettings,
     #[command(flatten)]
     backup: BackupSettings,
@@ -126,6 +129,7 @@ impl Serve {
         settings.http = self.front.over(&settings.http);
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
+        settings.proxy = self.proxy.over(&settings.proxy);
         self.icons.put_into(&mut settings.icons);
         settings.compat = self.compat.over(&settings.compat);
         settings.backup = self.backup.over(&settings.backup);
@@ -207,6 +211,17 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let has_console = !matches!(settings.http.console, Some(Switch::Off));
     let mut http = settings.http.http(limits);
     http.providers = providers(&settings, address, host.shared.clone());
+    http.proxy_sign_in = settings.proxy.sign_in(&http).unwrap_or_else(|problem| {
+        error!("sign-in by a proxy is off: {problem:#}");
+        None
+    });
+    if let Some(proxy) = &http.proxy_sign_in {
+        info!(
+            "a proxy signs people in: with the header {}, every program at the addresses of --trusted-proxies can be any \
+             user",
+            proxy.user
+        );
+    }
     announce(&format!(
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)

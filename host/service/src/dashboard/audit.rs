@@ -26,7 +26,7 @@ const ENTRY: [Field; 14] = [
     ),
     required(
         "authentication",
-        Choice(&["none", "session", "key", "operator", "host"]),
+        Choice(&["none", "session", "key", "operator", "host", "proxy"]),
     )
     .about("How the caller authenticated; `host`: the embedding dashboard vouches for the caller."),
     required("credentialId", NULLABLE_TEXT)

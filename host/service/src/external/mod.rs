@@ -12,6 +12,7 @@
 mod directory;
 mod groups;
 mod issuer;
+mod proxy;
 mod sign_in;
 mod vouched;
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 pub use self::{
     directory::{Directory, Login},
     issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, Started},
+    proxy::{ProxyUser, ProxyUsers},
     sign_in::{SignIn, sign_in},
     vouched::{Admission, External, Groups, Linking, Vouched, unusable_account},
 };

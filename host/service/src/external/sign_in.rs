@@ -29,8 +29,8 @@ const LONGEST_NAME: usize = 1024;
 pub struct SignIn<'a> {
     /// The resources of the service that they sign in to.
     pub resources: &'a Resources,
-    /// How long their session lasts.
-    pub times: &'a SessionTimes,
+    /// How long their session lasts; `None` if none begins.
+    pub times: Option<&'a SessionTimes>,
     /// The sender of the request before the sign-in.
     pub sender: &'a Identity,
     /// The request's id, as the log has it.
@@ -40,11 +40,19 @@ pub struct SignIn<'a> {
 /// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while no
 /// user exists, and if the provider's account breaks a rule for users.
 pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, IssuedSession), Error> {
-    sign_in.resources.in_time(sign_in.run(external)).await
+    let (user, issued) = sign_in.resources.in_time(sign_in.run(external)).await?;
+    let issued = issued.ok_or_else(|| Error::internal(anyhow::anyhow!("a sign-in began no session")))?;
+    Ok((user, issued))
+}
+
+/// The same for a user for whom a proxy vouches with each request: no session begins.
+pub(super) async fn take_up(sign_in: &SignIn<'_>, external: External) -> Result<SignedIn, Error> {
+    let (user, _) = sign_in.resources.in_time(sign_in.run(external)).await?;
+    Ok(user)
 }
 
 impl SignIn<'_> {
-    async fn run(&self, mut external: External) -> Result<(SignedIn, IssuedSession), Error> {
+    async fn run(&self, mut external: External) -> Result<(SignedIn, Option<IssuedSession>), Error> {
         let resources = self.resources;
         let audited =
             resources
@@ -91,14 +99,20 @@ impl SignIn<'_> {
         if let Some(name_keys) = name_keys {
             changes = groups::replace(&mut *transaction, &user.id, &name_keys).await?;
         }
-        if let Some(audited) = audited {
+        if let Some(audited) = &audited {
             audited.changed_groups(&changes.added, &changes.removed);
         }
-        let secrets = &resources.secrets;
-        let issued =
-            sessions::begin(secrets, self.times, &mut *transaction, &user.id, self.sender, now).await?;
+        let mut issued = None;
+        if let Some(times) = self.times {
+            let secrets = &resources.secrets;
+            let begun =
+                sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now).await?;
+            context.signed_in(&begun.session);
+            issued = Some(begun);
+        } else if let Some(audited) = &audited {
+            audited.vouched(&user.id);
+        }
         drop(transaction);
-        context.signed_in(&issued.session);
         enclosing.commit().await?;
         changes.log(&user.id, self.request_id);
         Ok((user, issued))

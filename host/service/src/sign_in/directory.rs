@@ -57,7 +57,7 @@ pub(super) async fn sign_in(
         let external = ldap.authenticate(&login).await?;
         let sign_in = SignIn {
             resources,
-            times: &settings.times,
+            times: Some(&settings.times),
             sender: identity,
             request_id: &call.request_id,
         };
