@@ -9,6 +9,7 @@ mod failed;
 mod ldap;
 mod oidc;
 mod origins;
+mod passwords_off;
 mod proxy;
 mod secrets;
 mod signing_in;

@@ -13,6 +13,7 @@ use portico_service::audit::AuditSettings;
 use portico_service::external::Providers;
 use portico_service::hot_swap::HotSwap;
 use portico_service::service::{Service, ServiceParts};
+use portico_service::sign_in::PasswordSignIn;
 use portico_service::throttle::Throttle;
 use portico_storage::secrets::{Random, Secrets, SystemRandom};
 use portico_storage::{DashboardStorage, MemoryRecords, Storage};
@@ -198,6 +199,7 @@ impl TestService {
             secrets: Secrets::new(self.random),
             call_time: self.call_time,
             throttle: self.throttle,
+            passwords: PasswordSignIn::On,
             audit: self.audit,
         };
         Service::new(parts).await.expect("the service")

@@ -23,6 +23,11 @@ impl Query {
         found.map_or("", |(_, value)| value)
     }
 
+    /// Whether a key is there, with or without a text.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(field, _)| field == name)
+    }
+
     /// All texts of a key.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let fields = self.0.iter().filter(move |(field, _)| field == name);

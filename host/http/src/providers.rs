@@ -20,6 +20,7 @@ use portico_service::{
         Shape::{self, Boolean, List, Named, Record, Text},
         optional, required,
     },
+    sign_in::PasswordSignIn,
 };
 use serde_json::json;
 
@@ -60,6 +61,7 @@ pub(crate) const PROVIDERS: Shape = List(&Named(
         required("provider", PROVIDER).about("The provider's identifier."),
         required("label", Text).about("The provider's name for people."),
         required("isOn", Boolean).about("Whether sign-in with this provider is enabled."),
+        required("isDefault", Boolean).about("Whether a page for signing in leads there by itself."),
         required("startUrl", NULLABLE_TEXT)
             .about("Where a browser begins to sign in; null: `POST /api/auth/sign-in`, with this provider."),
     ]),
@@ -70,19 +72,30 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
     let providers = &http.settings.providers;
     let oidc = providers.oidc.as_deref();
     let ldap = providers.ldap.as_deref();
+    let passwords = http.service.passwords;
+    // A directory needs the form of the sign-in page.
+    let is_default = passwords != PasswordSignIn::On && ldap.is_none() && oidc.is_some();
     let answer = json!([
-        { "provider": "credentials", "label": "Username and password", "isOn": true, "startUrl": null },
+        {
+            "provider": "credentials",
+            "label": "Username and password",
+            "isOn": passwords != PasswordSignIn::Off,
+            "startUrl": null,
+            "isDefault": !is_default,
+        },
         {
             "provider": "oidc",
             "label": oidc.map_or("OpenID Connect", |oidc| oidc.label()),
             "isOn": oidc.is_some(),
             "startUrl": START,
+            "isDefault": is_default,
         },
         {
             "provider": "ldap",
             "label": ldap.map_or("LDAP", |ldap| ldap.label()),
             "isOn": ldap.is_some(),
             "startUrl": null,
+            "isDefault": false,
         },
     ]);
     json_response(answer.to_string())

@@ -21,6 +21,7 @@ use portico_service::{
     identity::Identity,
     request_id::new_request_id,
     service::{Service, ServiceParts, report},
+    sign_in::PasswordSignIn,
     throttle::Throttle,
 };
 use portico_storage::{
@@ -197,6 +198,7 @@ impl PluginBuilder {
             secrets: Secrets::new(self.random),
             call_time: self.call_time,
             throttle,
+            passwords: PasswordSignIn::On,
             audit: AuditSettings::off(),
         };
         let service = Service::without_dashboard(parts).await?;

@@ -74,6 +74,7 @@ impl Resources {
     ) -> Result<(), Error> {
         identity.check(&procedure.access, procedure.kind)?;
         identity.check_limits(procedure.name)?;
+        self.passwords.check_procedure(procedure.name, identity)?;
         if matches!(procedure.access, Access::Onboarding) && Box::pin(self.has_users(request_id)).await? {
             return Err(Error::new(Code::Forbidden, "Onboarding is over: a user exists"));
         }

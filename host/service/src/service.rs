@@ -31,6 +31,7 @@ use crate::{
     },
     resources::Resources,
     second_runtime,
+    sign_in::PasswordSignIn,
     table::Table,
     throttle::Throttle,
 };
@@ -49,6 +50,8 @@ pub struct ServiceParts {
     pub call_time: Duration,
     /// Limits how often a client may try to sign in.
     pub throttle: Throttle,
+    /// Who may sign in with a password that Portico stores.
+    pub passwords: PasswordSignIn,
     /// How much the audit log records, and for how long.
     pub audit: AuditSettings,
 }
@@ -119,6 +122,7 @@ impl Service {
             secrets: parts.secrets,
             audit,
             throttle: parts.throttle,
+            passwords: parts.passwords,
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),
             large: FairSemaphore::new(at_once),

@@ -41,6 +41,7 @@ struct Provider {
     provider: String,
     label: String,
     is_on: bool,
+    is_default: bool,
     start_url: Option<String>,
 }
 
@@ -60,6 +61,8 @@ struct SignInPage<'a> {
     by_password: Vec<Provider>,
     /// Label and address.
     by_link: Vec<(String, String)>,
+    /// Where people go who do not ask for this page.
+    leads_to: Option<String>,
     links: BoardLinks,
 }
 
@@ -72,9 +75,11 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
     }
     let form = Form::default();
     let problems = Problems::default();
-    Ok(page(
-        &sign_in_page(&visit, &form, problems, query.text("next")).await?,
-    ))
+    let shown = sign_in_page(&visit, &form, problems, query.text("next")).await?;
+    match shown.leads_to {
+        Some(issuer) if !query.has("local") && !query.has("note") => Ok(see(&issuer)),
+        _ => Ok(page(&shown)),
+    }
 }
 
 async fn sign_in_page<'a>(
@@ -87,6 +92,12 @@ async fn sign_in_page<'a>(
     let boards = visit.api.query("board.getVisible", Value::Null).await?;
     let next = own_path(next).to_owned();
     let return_to = utf8_percent_encode(&next, NON_ALPHANUMERIC).to_string();
+    let default = providers
+        .iter()
+        .find(|provider| provider.is_on && provider.is_default);
+    let leads_to = default
+        .and_then(|provider| provider.start_url.as_ref())
+        .map(|start| format!("{start}?returnTo={return_to}"));
     let by_link = providers
         .iter()
         .filter(|provider| provider.is_on)
@@ -99,6 +110,7 @@ async fn sign_in_page<'a>(
         form,
         problems,
         by_link: by_link.collect(),
+        leads_to,
         by_password: providers.into_iter().filter(Provider::is_by_password).collect(),
         next,
         links: BoardLinks::of(boards, None),

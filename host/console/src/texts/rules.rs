@@ -147,6 +147,14 @@ const SAID: &[(&str, &str)] = &[
         "An API key without the permission admin does not change how its user signs in",
         "Ein API-Schlüssel ohne das Recht admin ändert nicht, wie sein Benutzer sich anmeldet",
     ),
+    (
+        "Signing in with a password is off",
+        "Die Anmeldung mit einem Passwort ist abgeschaltet",
+    ),
+    (
+        "Only administrators sign in with a password here",
+        "Hier melden sich nur Administratoren mit einem Passwort an",
+    ),
     ("This needs the permission {}", "Dafür brauchen Sie das Recht {}"),
     (
         "This needs a share that lets you change the board, or the permission board-modify-all",

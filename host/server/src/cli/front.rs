@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use portico_http::{HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::layers::layered;
+use super::{layers::layered, passwords::PasswordSignInChoice};
 
 /// How users reach the service, and how often they may try to sign in; in the file under `[http]`.
 #[derive(Args, Deserialize, Default, Clone)]
@@ -28,6 +28,11 @@ pub struct FrontSettings {
     /// only if something in front of the service limits them [default: on]
     #[arg(long, env = "PORTICO_SIGN_IN_THROTTLE", value_name = "ON|OFF")]
     pub sign_in_throttle: Option<Switch>,
+    /// Who may sign in with a password that Portico stores, where people sign in by a provider: on
+    /// (everyone), administrators or off. Unless it is on, the page for signing in leads to the
+    /// issuer by itself, and /sign-in?local stops that [default: on]
+    #[arg(long, env = "PORTICO_PASSWORD_SIGN_IN", value_name = "WHO")]
+    pub password_sign_in: Option<PasswordSignInChoice>,
     /// A session ends after this time without use (90m, 12h, 7d) [default: 7d]
     #[arg(long, env = "PORTICO_SESSION_IDLE", value_name = "TIME")]
     #[serde(deserialize_with = "from_text")]
@@ -45,6 +50,7 @@ layered!(FrontSettings {
     public_url,
     trusted_proxies,
     sign_in_throttle,
+    password_sign_in,
     session_idle,
     session_lifetime,
     console,

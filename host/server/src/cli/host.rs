@@ -12,6 +12,7 @@ use portico_server::{
 use portico_service::{
     audit::AuditSettings,
     service::{Service, ServiceParts},
+    sign_in::PasswordSignIn,
     throttle::Throttle,
 };
 use portico_storage::{
@@ -26,6 +27,7 @@ use super::{
     component::{self, ComponentFile},
     database::Database,
     front::Switch,
+    passwords::policy,
     settings::Settings,
     starting::patiently,
 };
@@ -94,6 +96,7 @@ impl Host {
                 secrets: Secrets::new(Arc::new(SystemRandom)),
                 call_time: CALL_TIME,
                 throttle,
+                passwords: policy(settings.http.password_sign_in),
                 audit: settings.audit.audit(),
             };
             Service::new(parts).await
@@ -157,6 +160,7 @@ async fn in_memory(
         secrets: Secrets::new(Arc::new(SystemRandom)),
         call_time: CALL_TIME,
         throttle: Throttle::off(),
+        passwords: PasswordSignIn::On,
         audit: AuditSettings::default(),
     };
     Service::new(parts).await

@@ -38,6 +38,7 @@ use super::{
     listen, notify,
     oidc::OidcArgs,
     output::{announce, print},
+    passwords::require_another_way,
     process::block_on,
     proxy::ProxyArgs,
     reload::keep_current,
@@ -222,6 +223,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
             proxy.user
         );
     }
+    require_another_way(&host, &settings, &http).await?;
     announce(&format!(
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)

@@ -100,6 +100,15 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         let message = "The user is disabled: enable the user first";
         return Err(Error::new(Code::Conflict, message));
     }
+    if !call
+        .resources
+        .passwords
+        .allows(&mut *transaction, &account.id)
+        .await?
+    {
+        let message = "Only administrators sign in with a password here";
+        return Err(Error::new(Code::Forbidden, message));
+    }
     let issued = call.resources.secrets.password_link();
     let link = PasswordLink {
         user_id: account.id,
@@ -150,7 +159,11 @@ async fn user_of(
 ) -> Result<String, Error> {
     let now = call.resources.clock.now();
     let user_id = transaction.find_password_link(token, now).await?;
-    user_id.ok_or_else(unusable)
+    let user_id = user_id.ok_or_else(unusable)?;
+    match call.resources.passwords.allows(transaction, &user_id).await? {
+        true => Ok(user_id),
+        false => Err(unusable()),
+    }
 }
 
 fn unusable() -> Error {

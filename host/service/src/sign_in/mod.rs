@@ -8,11 +8,13 @@ mod attempt;
 mod credentials;
 mod directory;
 mod password;
+mod policy;
 mod session;
 
 pub use self::{
     attempt::SignInAttempt,
     credentials::{Credentials, SignInSettings},
     password::{Claim, verify},
+    policy::PasswordSignIn,
     session::{current_session, sign_out},
 };

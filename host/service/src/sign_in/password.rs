@@ -110,6 +110,7 @@ pub(super) async fn sign_in(
     progress: Arc<Progress>,
 ) -> Result<(SignedIn, IssuedSession), Error> {
     let resources = &call.resources;
+    resources.passwords.check()?;
     let context = Identity::anonymous().context(call.request_id.clone());
     let claim = Claim {
         username: credentials.username,
@@ -159,6 +160,10 @@ async fn begin_session(
             Code::Unauthorized,
             "The password was changed meanwhile; sign in again",
         ));
+    }
+    if !resources.passwords.allows(&mut *transaction, &user.id).await? {
+        // As if the password were wrong.
+        return Err(Error::new(Code::Unauthorized, "Wrong username or password"));
     }
     let secrets = &resources.secrets;
     let issued = sessions::begin(secrets, times, &mut *transaction, &user.id, sender, now).await?;
