@@ -81,6 +81,12 @@ pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
                 .fallback(providers::only_opened),
         )
         .route(
+            "/api/auth/oidc/sign-out",
+            get(providers::sign_out)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
+        )
+        .route(
             "/api/auth/oidc/callback",
             get(providers::callback)
                 .head(providers::only_opened)

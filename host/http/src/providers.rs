@@ -35,6 +35,7 @@ use super::{
 };
 
 const START: &str = "/api/auth/oidc/start";
+const SIGN_OUT: &str = "/api/auth/oidc/sign-out";
 
 /// The cookie by which a browser is recognised when it comes back from the issuer: without TLS, and with it.
 const PLAIN_COOKIE: &str = "portico_oidc";
@@ -62,6 +63,8 @@ pub(crate) const PROVIDERS: Shape = List(&Named(
         required("label", Text).about("The provider's name for people."),
         required("isOn", Boolean).about("Whether sign-in with this provider is enabled."),
         required("isDefault", Boolean).about("Whether a page for signing in leads there by itself."),
+        required("signOutUrl", NULLABLE_TEXT)
+            .about("Where a browser goes on to sign out at the provider, after `POST /api/auth/sign-out`; null: nowhere."),
         required("startUrl", NULLABLE_TEXT)
             .about("Where a browser begins to sign in; null: `POST /api/auth/sign-in`, with this provider."),
     ]),
@@ -81,6 +84,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "label": "Username and password",
             "isOn": passwords != PasswordSignIn::Off,
             "startUrl": null,
+            "signOutUrl": null,
             "isDefault": !is_default,
         },
         {
@@ -88,6 +92,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "label": oidc.map_or("OpenID Connect", |oidc| oidc.label()),
             "isOn": oidc.is_some(),
             "startUrl": START,
+            "signOutUrl": oidc.filter(|oidc| oidc.signs_out()).map(|_| SIGN_OUT),
             "isDefault": is_default,
         },
         {
@@ -95,6 +100,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "label": ldap.map_or("LDAP", |ldap| ldap.label()),
             "isOn": ldap.is_some(),
             "startUrl": null,
+            "signOutUrl": null,
             "isDefault": false,
         },
     ]);
@@ -151,6 +157,25 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
         .await?;
     let response = redirect(&started.url)?;
     Ok(with_browser(http, response, &started.browser, PATIENCE_SECONDS))
+}
+
+/// `GET /api/auth/oidc/sign-out`
+pub(super) async fn sign_out(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let led = async {
+        let oidc = on(&http)?;
+        if !oidc.signs_out() {
+            return Err(Error::new(Code::NotFound, "Signing out at the issuer is off"));
+        }
+        check_opened(&parts)?;
+        check_not_framed(&parts)?;
+        redirect(&oidc.sign_out_url(&id.0).await?)
+    };
+    auth::finish_and_report(led.await, "oidc.sign-out", &id)
 }
 
 /// `GET /api/auth/oidc/callback`

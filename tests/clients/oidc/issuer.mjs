@@ -55,6 +55,8 @@ async function renew({ rotate }) {
   // The service has another port in each test.
   provider.Client.prototype.redirectUriAllowed = (uri) =>
     /^http:\/\/127\.0\.0\.1:\d+\/api\/auth\/oidc\/callback$/.test(uri)
+  provider.Client.prototype.postLogoutRedirectUriAllowed = (uri) =>
+    /^http:\/\/127\.0\.0\.1:\d+\/sign-in\?local$/.test(uri)
 }
 
 /** The answer to a token request, with another ID token in it. */

@@ -10,6 +10,7 @@ mod linking;
 mod postgresql_hosts;
 mod settings;
 mod sign_in;
+mod sign_out;
 mod tokens;
 mod trouble;
 mod users;

@@ -31,6 +31,7 @@ pub(super) fn routes() -> Router {
         .route("/sign-in", get(show).post(sign_in))
         .route("/sign-out", post(sign_out))
         .route(START, any(oidc))
+        .route("/api/auth/oidc/sign-out", any(oidc))
         .route("/api/auth/oidc/callback", any(oidc))
 }
 
@@ -43,6 +44,7 @@ struct Provider {
     is_on: bool,
     is_default: bool,
     start_url: Option<String>,
+    sign_out_url: Option<String>,
 }
 
 impl Provider {
@@ -154,7 +156,14 @@ async fn sign_out(visit: Visitor, request: Request) -> PageResult {
         return Ok(see("/?note=form-old"));
     }
     visit.api.post::<Value>("/api/auth/sign-out", Value::Null).await?;
-    Ok(see("/sign-in?note=signed-out"))
+    // At the issuer only people who came from there can sign out.
+    let own = visit.user.as_ref().map_or("", |user| &user.provider);
+    let providers: Vec<Provider> = visit.api.get("/api/auth/providers").await?;
+    let further = providers.into_iter().find(|provider| provider.provider == own);
+    match further.and_then(|provider| provider.sign_out_url) {
+        Some(issuer) => Ok(see(&issuer)),
+        None => Ok(see("/sign-in?note=signed-out")),
+    }
 }
 
 #[derive(Template)]

@@ -141,6 +141,24 @@ pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
     },
     Endpoint {
         tag: "auth",
+        redirects: true,
+        refusals: &[
+            Forbidden,
+            NotFound,
+            PayloadTooLarge,
+            InternalServerError,
+            ServiceUnavailable,
+        ],
+        ..endpoint(
+            "GET",
+            "/api/auth/oidc/sign-out",
+            "signOutOidc",
+            "Sends a browser to the issuer to sign out there too. The session here ends with `POST /api/auth/sign-out`. \
+             `NOT_FOUND` where that is off.",
+        )
+    },
+    Endpoint {
+        tag: "auth",
         input: providers::CALLBACK_INPUT,
         redirects: true,
         refusals: &[

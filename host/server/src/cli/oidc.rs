@@ -113,6 +113,16 @@ pub struct OidcArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     sign_up: Option<String>,
+    /// Whether signing out goes on at the issuer, which has to know the URL to come back to:
+    /// PUBLIC-URL/sign-in?local [default: off]
+    #[arg(
+        id = "oidc-sign-out",
+        long = "oidc-sign-out",
+        env = "PORTICO_OIDC_SIGN_OUT",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    sign_out: Option<String>,
     /// Whether a sign-in becomes the existing user with a password and the same email: off,
     /// verified (the email is verified on both sides) or unverified (only the issuer has to
     /// verify it) [default: off]
@@ -161,6 +171,7 @@ layered!(OidcArgs {
     groups_claim,
     required_claim,
     sign_up,
+    sign_out,
     linking,
     ca_file,
     time_limit,
@@ -212,6 +223,7 @@ impl OidcArgs {
                 },
             },
             sign_up: switch("oidc-sign-up", &self.sign_up)?.unwrap_or(defaults.sign_up),
+            sign_out: switch("oidc-sign-out", &self.sign_out)?.unwrap_or(defaults.sign_out),
             label: value_or(&self.label, defaults.label),
             time_limit: time_limit("oidc-time-limit", &self.time_limit, defaults.time_limit)?,
             linking: match value(&self.linking) {

@@ -38,6 +38,12 @@ pub trait Issuer: fmt::Debug + Send + Sync {
     /// Asks the issuer who signed in.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;
 
+    /// Whether signing out here goes on at the issuer.
+    fn signs_out(&self) -> bool;
+
+    /// Where a browser is sent to sign out at the issuer.
+    async fn sign_out_url(&self, request_id: &str) -> Result<String, Error>;
+
     /// Logs why a sign-in failed, and returns the error for the client, which leaves the reason out.
     fn refuse(&self, why: &str, request_id: &str) -> Error;
 }

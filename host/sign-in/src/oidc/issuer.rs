@@ -38,7 +38,7 @@ use super::{
     claims::{IdentityClaims, is_incomplete},
     fetch::{Failed, Fetch},
     quoted,
-    settings::{CALLBACK, ClientAuth, OidcSettings},
+    settings::{CALLBACK, ClientAuth, OidcSettings, SIGNED_OUT},
     token::{Signed, TokenError, TokenPolicy, without_nulls},
 };
 use crate::common::check_time_limit;
@@ -95,6 +95,8 @@ pub(super) struct Issuer {
     client_auth: Option<ClientAuth>,
     trusted_audiences: Vec<String>,
     redirect_url: RedirectUrl,
+    /// Where the issuer sends browsers that have signed out there.
+    signed_out_url: String,
     scopes: Vec<Scope>,
     fetch: Fetch,
     cache: Mutex<Option<Cached>>,
@@ -106,6 +108,8 @@ struct Discovered {
     keys: Vec<CoreJsonWebKey>,
     /// Whether the issuer promises to name itself in every callback (RFC 9207).
     promises_iss: bool,
+    /// Where people sign out, if the issuer says so.
+    end_session: Option<Url>,
 }
 
 struct Cached {
@@ -132,6 +136,7 @@ impl Issuer {
             client_auth: settings.client_auth,
             trusted_audiences: settings.trusted_audiences.clone(),
             redirect_url,
+            signed_out_url: format!("{public_url}{SIGNED_OUT}"),
             scopes: settings.scopes.iter().cloned().map(Scope::new).collect(),
             fetch: Fetch::new(settings.time_limit, settings.ca.as_deref()).context("oidc-ca-file")?,
             cache: Mutex::default(),
@@ -156,6 +161,20 @@ impl Issuer {
             .add_scopes(self.scopes.iter().cloned())
             .set_pkce_challenge(challenge)
             .url();
+        Ok(url.into())
+    }
+
+    /// The URL to which the browser is sent to sign out. It has no token: none is stored, so the issuer asks the person.
+    pub async fn sign_out_url(&self) -> Result<String, IssuerError> {
+        let discovered = self.discovered().await?;
+        let url = discovered.end_session.as_ref();
+        let why = "oidc-sign-out is on, and its discovery document has no end_session_endpoint";
+        let mut url = url
+            .cloned()
+            .ok_or_else(|| IssuerError::Misconfigured(why.into()))?;
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.client_id)
+            .append_pair("post_logout_redirect_uri", &self.signed_out_url);
         Ok(url.into())
     }
 
@@ -354,7 +373,7 @@ impl Issuer {
         cached: &mut Option<Cached>,
         retried: Option<Instant>,
     ) -> Result<Arc<Discovered>, IssuerError> {
-        let (metadata, promises_iss) = self.metadata().await?;
+        let (metadata, promises_iss, end_session) = self.metadata().await?;
         check_endpoints(&metadata)?;
         let keys = JsonWebKeySet::fetch_async(metadata.jwks_uri(), &KeyFetch(&self.fetch)).await;
         let keys: CoreJsonWebKeySet = keys.map_err(unavailable)?;
@@ -374,6 +393,7 @@ impl Issuer {
             client,
             keys,
             promises_iss,
+            end_session,
         });
         *cached = Some(Cached {
             discovered: discovered.clone(),
@@ -385,8 +405,8 @@ impl Issuer {
 }
 
 impl Issuer {
-    /// The discovery document, and whether it promises `iss` in every callback.
-    async fn metadata(&self) -> Result<(CoreProviderMetadata, bool), IssuerError> {
+    /// The discovery document, whether it promises `iss` in every callback, and where people sign out.
+    async fn metadata(&self) -> Result<(CoreProviderMetadata, bool, Option<Url>), IssuerError> {
         let url = &self.discovery_url;
         let request = Request::get(url.as_str()).header(header::ACCEPT, "application/json");
         let answer = self
@@ -416,10 +436,20 @@ impl Issuer {
         }
         let promise = document.get("authorization_response_iss_parameter_supported");
         let promises_iss = promise == Some(&Value::Bool(true));
+        let end_session = document.get("end_session_endpoint").and_then(Value::as_str);
+        let end_session = end_session.map(end_session_url).transpose()?;
         let metadata = serde_json::from_value(document);
         let metadata = metadata.map_err(|error| IssuerError::Unavailable(format!("{url}: {error}")))?;
-        Ok((metadata, promises_iss))
+        Ok((metadata, promises_iss, end_session))
     }
+}
+
+/// Where people sign out. Like the other endpoints, it must be https, or on this machine.
+fn end_session_url(text: &str) -> Result<Url, IssuerError> {
+    let url = Url::parse(text).ok().filter(is_safe);
+    url.ok_or_else(|| {
+        IssuerError::Unavailable(format!("end_session_endpoint {} is no https URL", quoted(text)))
+    })
 }
 
 /// The refusal of the token endpoint in its own words.

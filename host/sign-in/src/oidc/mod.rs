@@ -213,6 +213,14 @@ impl external::Issuer for Oidc {
         claims::external(claims, &self.settings, request_id)
     }
 
+    fn signs_out(&self) -> bool {
+        self.settings.sign_out
+    }
+
+    async fn sign_out_url(&self, request_id: &str) -> Result<String, Error> {
+        self.in_time(self.issuer.sign_out_url(), request_id).await
+    }
+
     fn refuse(&self, why: &str, request_id: &str) -> Error {
         warn!(
             request = request_id,

@@ -9,6 +9,9 @@ use crate::common::Secret;
 /// The path to which the issuer sends browsers back.
 pub(super) const CALLBACK: &str = "/api/auth/oidc/callback";
 
+/// The page to which the issuer sends browsers that have signed out there. It does not lead to the issuer by itself.
+pub(super) const SIGNED_OUT: &str = "/sign-in?local";
+
 #[derive(Clone, Debug)]
 pub struct OidcSettings {
     /// The issuer's URL, exactly as in its discovery document.
@@ -31,6 +34,8 @@ pub struct OidcSettings {
     pub required_claim: Option<RequiredClaim>,
     /// Whether a person without a user here becomes a new one.
     pub sign_up: bool,
+    /// Whether signing out here goes on at the issuer.
+    pub sign_out: bool,
     /// The name of the issuer that users see.
     pub label: String,
     /// How long all requests to the issuer may take within one request of a browser.
@@ -83,6 +88,7 @@ impl Default for OidcSettings {
             groups_claim: None,
             required_claim: None,
             sign_up: true,
+            sign_out: false,
             label: "OpenID Connect".into(),
             time_limit: Duration::from_secs(10),
             linking: Linking::Off,

@@ -1,0 +1,90 @@
+//! Signing out at the issuer too.
+
+use portico_tests::{Client, Fixtures as _, Portico};
+use serde_json::{Value, json};
+
+use super::{
+    browser::{Browser, parameter},
+    harness::{signed_in, start, start_url},
+};
+
+fn url(server: &Portico) -> String {
+    format!("http://{}/api/auth/oidc/sign-out", server.address())
+}
+
+fn sign_out_url(server: &Portico) -> Value {
+    server.anonymous().get("/api/auth/providers").json()[1]["signOutUrl"].clone()
+}
+
+#[test]
+fn who_signs_out_at_the_issuer_has_to_sign_in_there_again() {
+    let (issuer, server, _) = start(&[("PORTICO_OIDC_SIGN_OUT", "on")]);
+    assert_eq!(sign_out_url(&server), "/api/auth/oidc/sign-out");
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    browser.get(&callback).assert_redirect("/");
+    // A second sign-in needs no password: the issuer has a session of its own.
+    let is_asked = || {
+        let way = browser.get(&start_url(&server)).location.expect("the issuer");
+        let page = browser.get(&way);
+        page.location.is_none_or(|next| next.contains("/interaction/"))
+    };
+    assert!(!is_asked());
+
+    let led = browser.get(&url(&server));
+    let way = led.location.clone().expect("the issuer");
+    assert_eq!(led.status, 303);
+    assert!(way.starts_with(&format!("{}/session/end?", issuer.url)), "{way}");
+    assert_eq!(parameter(&way, "client_id").as_deref(), Some("portico"));
+    assert_eq!(parameter(&way, "id_token_hint"), None);
+    let back = format!("http://{}/sign-in?local", server.address());
+    let sent = parameter(&way, "post_logout_redirect_uri").map(|uri| uri.replace("%3F", "?"));
+    assert_eq!(sent.as_deref(), Some(&*back));
+    let page = browser.get(&way);
+    let (_, rest) = page
+        .body
+        .split_once("name=\"xsrf\" value=\"")
+        .expect("the issuer asks");
+    let xsrf = rest.split('"').next().expect("a token");
+    let form = format!("xsrf={xsrf}&logout=yes");
+    let done = browser.post(&format!("{}/session/end/confirm", issuer.url), &form);
+    assert_eq!(done.location.as_deref(), Some(&*back), "{done:?}");
+    assert!(is_asked(), "the issuer's session has ended");
+}
+
+#[test]
+fn it_is_off_by_default_and_leads_only_to_an_endpoint_that_may_be_used() {
+    let (_issuer, server, _) = start(&[]);
+    assert_eq!(sign_out_url(&server), Value::Null);
+    Browser::new().get(&url(&server)).assert_refused(404, "NOT_FOUND");
+    for endpoint in [
+        json!("http://issuer.example/session/end"),
+        json!("javascript:alert(1)"),
+        json!("/session/end"),
+        json!(null),
+    ] {
+        let (issuer, server, root) = start(&[("PORTICO_OIDC_SIGN_OUT", "on")]);
+        issuer.behaves(json!({"discovery": {"end_session_endpoint": endpoint}}));
+        let refused = Browser::new().get(&url(&server));
+        refused.assert_refused(503, "SERVICE_UNAVAILABLE");
+        drop(root.app("a session of Portico goes on"));
+    }
+}
+
+#[test]
+fn the_page_goes_on_to_the_issuer_for_those_who_came_from_there() {
+    let (_issuer, server, _) = start(&[("PORTICO_OIDC_SIGN_OUT", "on")]);
+    let token = signed_in(&server, "1");
+    let browser = Browser::new();
+    browser.set_cookie("portico_session", &token);
+    let page = browser.get(&format!("http://{}/profile", server.address()));
+    assert_eq!(page.status, 200, "{page:?}");
+    let (_, rest) = page
+        .body
+        .split_once("name=\"form-token\" value=\"")
+        .expect("a form");
+    let form = format!("form-token={}", rest.split('"').next().expect("a token"));
+    let out = browser.post(&format!("http://{}/sign-out", server.address()), &form);
+    out.assert_redirect("/api/auth/oidc/sign-out");
+    assert_eq!(browser.cookie("portico_session"), None);
+}
