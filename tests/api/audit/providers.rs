@@ -40,7 +40,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
     for _ in 0..2 {
         let who = SignIn {
             resources: &host.service,
-            times: &times,
+            times: Some(&times),
             sender: &sender,
             request_id: "a-request",
         };
@@ -51,7 +51,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
     // The second of the same name has none.
     let who = SignIn {
         resources: &host.service,
-        times: &times,
+        times: Some(&times),
         sender: &sender,
         request_id: "a-request",
     };

@@ -54,6 +54,7 @@ fn every_procedure_is_there_as_a_call_and_every_route_as_itself() {
         "GET /api/auth/session",
         "GET /api/auth/providers",
         "GET /api/auth/oidc/start",
+        "GET /api/auth/oidc/sign-out",
         "GET /api/auth/oidc/callback",
         "GET /api/health/live",
         "GET /api/health/ready",

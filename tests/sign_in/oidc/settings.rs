@@ -22,7 +22,8 @@ fn without_settings_it_is_off_and_no_answer_mentions_it() {
     let server = Portico::start();
     administrator(&server);
     let off = json!({
-        "provider": "oidc", "label": "OpenID Connect", "isOn": false, "startUrl": "/api/auth/oidc/start",
+        "provider": "oidc", "label": "OpenID Connect", "isOn": false, "isDefault": false,
+        "startUrl": "/api/auth/oidc/start", "signOutUrl": null,
     });
     assert_eq!(oidc(&server), off);
     for path in ["start", "callback?state=a&code=b"] {
