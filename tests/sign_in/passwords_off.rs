@@ -46,7 +46,7 @@ fn others_get_the_answer_of_a_wrong_password() {
         .mutate("user.register", &input)
         .assert_refused(403, "FORBIDDEN");
     // A permission counts at the sign-in.
-    let group = root.group("admins", &["admin"]);
+    let group = root.group("bosses", &["admin"]);
     let member = json!({"groupId": group, "userId": alice});
     root.mutate("group.addMember", &member).assert_done();
     sign_in(&server, "alice", PASSWORD).assert_status(200);
@@ -83,7 +83,7 @@ fn by_proxy(server: &Portico, path: &str) -> Answer {
     let headers = [
         ("host", "portico.example"),
         ("Remote-User", "ada"),
-        ("Remote-Groups", "admins"),
+        ("Remote-Groups", "bosses"),
     ];
     raw::send(
         &server.address(),
@@ -111,7 +111,7 @@ fn passwords_are_off_only_if_an_administrator_comes_in_another_way() {
         "{said}"
     );
     server.start_again();
-    root.group("admins", &["admin"]);
+    root.group("bosses", &["admin"]);
     let session = by_proxy(&server, "/api/auth/session").assert_status(200).json();
     assert_eq!(session["user"]["permissions"], json!(["admin"]));
     let invite = root.invite();
