@@ -198,6 +198,7 @@ impl PluginBuilder {
             call_time: self.call_time,
             throttle,
             audit: AuditSettings::off(),
+            reachability: None,
         };
         let service = Service::without_dashboard(parts).await?;
         Ok(Plugin(service.into()))

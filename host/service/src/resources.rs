@@ -15,6 +15,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     audit::Audit,
+    reachability::Reachability,
     second_runtime::{Permits, WorkPermit, acquire},
     throttle::Throttle,
 };
@@ -31,6 +32,8 @@ pub struct Resources {
     pub audit: Arc<Audit>,
     /// Limits how often a client may try to sign in.
     pub throttle: Throttle,
+    /// Checks whether apps can be reached; `None`: nothing does.
+    pub reachability: Option<Arc<dyn Reachability>>,
     /// The longest time of one call, waiting included.
     pub call_time: Duration,
     /// Permits to hash a password: `Limits::hashing` of them.
@@ -51,6 +54,7 @@ impl Resources {
             secrets: self.secrets.clone(),
             audit: self.audit.clone(),
             throttle: self.throttle.clone(),
+            reachability: self.reachability.clone(),
             call_time: self.call_time,
             hashing: self.hashing.clone(),
             large: self.large.clone(),

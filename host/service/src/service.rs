@@ -29,6 +29,7 @@ use crate::{
         call::Run,
         row::{Recorded, Transports},
     },
+    reachability::Reachability,
     resources::Resources,
     second_runtime,
     table::Table,
@@ -51,6 +52,8 @@ pub struct ServiceParts {
     pub throttle: Throttle,
     /// How much the audit log records, and for how long.
     pub audit: AuditSettings,
+    /// Checks whether apps can be reached; `None`: nothing does.
+    pub reachability: Option<Arc<dyn Reachability>>,
 }
 
 /// Everything that a transport needs to answer requests. It never changes:
@@ -119,6 +122,7 @@ impl Service {
             secrets: parts.secrets,
             audit,
             throttle: parts.throttle,
+            reachability: parts.reachability,
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),
             large: FairSemaphore::new(at_once),

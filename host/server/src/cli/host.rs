@@ -95,6 +95,7 @@ impl Host {
                 call_time: CALL_TIME,
                 throttle,
                 audit: settings.audit.audit(),
+                reachability: settings.ping.checker(settings.http.public_url.as_ref())?,
             };
             Service::new(parts).await
         };
@@ -158,6 +159,7 @@ async fn in_memory(
         call_time: CALL_TIME,
         throttle: Throttle::off(),
         audit: AuditSettings::default(),
+        reachability: None,
     };
     Service::new(parts).await
 }

@@ -33,6 +33,7 @@ mod notify;
 mod oidc;
 mod openapi;
 pub mod output;
+mod ping;
 mod procedures;
 mod process;
 mod progress;
