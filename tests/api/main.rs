@@ -4,6 +4,7 @@
 //! `cargo nextest` runs each test in a process of its own: some measure their process, or set its log.
 
 mod access;
+mod app_status;
 mod apps;
 mod audit;
 mod bad_input;

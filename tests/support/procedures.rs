@@ -367,6 +367,7 @@ pub static TABLE: &[Row] = &[
     query("app.selectable", SignedIn, none).rest("GET", "/api/apps/selectable").weight(10),
     query("app.byId", Everyone, |it| json!({"id": it.app()})).rest("GET", "/api/apps/{appId}"),
     query("app.byIds", Everyone, |it| json!([it.app()])).weight(25),
+    query("app.status", Everyone, |it| json!([it.app()])).rest("GET", "/api/apps/status").weight(10),
     mutation("app.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
         |_| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps").weight(50),
     mutation("app.createMany", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),

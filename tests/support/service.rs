@@ -12,6 +12,7 @@ use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, Wasm};
 use portico_service::audit::AuditSettings;
 use portico_service::external::Providers;
 use portico_service::hot_swap::HotSwap;
+use portico_service::reachability::Reachability;
 use portico_service::service::{Service, ServiceParts};
 use portico_service::sign_in::PasswordSignIn;
 use portico_service::throttle::Throttle;
@@ -100,6 +101,7 @@ pub struct TestService {
     call_time: Duration,
     throttle: Throttle,
     audit: AuditSettings,
+    reachability: Option<Arc<dyn Reachability>>,
     http: HttpSettings,
 }
 
@@ -124,6 +126,7 @@ impl TestService {
             call_time: Duration::from_secs(60),
             throttle: Throttle::off(),
             audit: AuditSettings::default(),
+            reachability: None,
             http: behind_proxy(),
         }
     }
@@ -164,6 +167,12 @@ impl TestService {
         self
     }
 
+    /// With this checker of apps.
+    pub fn reachability(mut self, checker: Arc<dyn Reachability>) -> Self {
+        self.reachability = Some(checker);
+        self
+    }
+
     /// With these limits to what clients send and how fast.
     pub fn http_limits(mut self, limits: HttpLimits) -> Self {
         self.http.limits = limits;
@@ -201,6 +210,7 @@ impl TestService {
             throttle: self.throttle,
             passwords: PasswordSignIn::On,
             audit: self.audit,
+            reachability: self.reachability,
         };
         Service::new(parts).await.expect("the service")
     }

@@ -178,8 +178,9 @@ function filter(box) {
     }
     item.hidden = !some;
   }
-  const others = find("section#others");
-  if (others) others.hidden = text === "" || !all("li", others).some((item) => !item.hidden);
+  for (const section of all("#found section.others")) {
+    section.hidden = text === "" || !all("li", section).some((item) => !item.hidden);
+  }
   offerSearch(typed);
   showFound(text);
 }
@@ -205,9 +206,10 @@ function engineOf(short) {
   );
 }
 
-// Counts what is shown, and chooses the first of it.
+// Counts the apps that are shown, and chooses the first of what is.
 function showFound(text) {
-  const list = all("#found .tile").filter((tile) => tile.id !== "web" && shown(tile));
+  const found = all("#found .tile").filter((tile) => tile.id !== "web" && shown(tile));
+  const list = found.filter((tile) => !tile.matches(".destination"));
   const count = find("#found .total[data-words]");
   const isWhole = find("#find")?.dataset.filter === "tile";
   if (count && isWhole) {
@@ -216,7 +218,7 @@ function showFound(text) {
     count.textContent = isBoard && text === "" ? "" : list.length === 1 ? one : many.replace("{}", list.length);
   }
   const nothing = find("#found .no-match");
-  if (nothing) nothing.hidden = list.length > 0 || text === "";
+  if (nothing) nothing.hidden = found.length > 0 || text === "";
   choose(text === "" ? null : isSearch(text) ? find("#web") : tiles()[0]);
 }
 
@@ -262,8 +264,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter") {
     // Where the server searches and has not answered yet, the form asks it.
     if (box.value.trim() === "" || chosen() || box.dataset.filter === "tile") event.preventDefault();
-    // The apps that are not on the board may still be on their way: the web is offered after them.
-    if (chosen()?.id === "web" && find("div#others") && !isSearch(box.value)) return;
+    // Other apps, boards and pages may still be on their way: the web is offered after them.
+    if (chosen()?.id === "web" && find("div#others, div#destinations") && !isSearch(box.value)) return;
     chosen()?.click();
   } else if (event.key === "Escape" && box.value !== "") {
     event.preventDefault();
@@ -271,6 +273,63 @@ document.addEventListener("keydown", (event) => {
     box.dispatchEvent(new Event("input", { bubbles: true }));
   }
 });
+
+// The search, from any page: the one of the first page, in a dialog.
+async function openSearch() {
+  const here = find("#find");
+  if (here) {
+    here.focus();
+    here.select();
+    return;
+  }
+  const dialog = document.createElement("dialog");
+  dialog.id = "quick";
+  dialog.setAttribute("closedby", "any");
+  dialog.setAttribute("aria-label", frame().search);
+  // What is typed before the rest is there is kept.
+  const first = document.createElement("input");
+  Object.assign(first, { id: "find", type: "search", autocomplete: "off" });
+  first.setAttribute("aria-label", frame().search);
+  const form = document.createElement("p");
+  form.className = "find";
+  form.append(first);
+  dialog.append(form);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  first.focus();
+  const answer = await fetch("/?all=1").catch(() => null);
+  if (!answer?.ok || new URL(answer.url).pathname !== "/") {
+    location.assign("/search");
+    return;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const parts = all("form.find, .engines, #found", page).map((part) => document.importNode(part, true));
+  find("#find", parts[0]).value = first.value;
+  dialog.replaceChildren(...parts);
+  htmx.process(dialog);
+  enrich();
+  find("#find").focus();
+  if (first.value !== "") find("#find").dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.shiftKey || frame().search === undefined) return;
+  const hasModifier = event.ctrlKey || event.metaKey;
+  const isK = hasModifier && event.key.toLowerCase() === "k";
+  const types = event.target.closest("input, textarea, select, [contenteditable]");
+  const isSlash = event.key === "/" && !hasModifier && !types && !find("#find");
+  if (!isK && !isSlash) return;
+  event.preventDefault();
+  openSearch();
+});
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest?.("[data-opens-search]") || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  openSearch();
+}, true);
 
 // Whether a text begins with the short name of a search engine.
 function isSearch(text) {
@@ -305,6 +364,8 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   document.documentElement.lang = frame().lang ?? "en";
   foldSections();
   enrich();
+  clearTimeout(nextLook);
+  nextLook = setTimeout(renewMarks, 2_000);
   // htmx puts the focus into the field with the same id, which on another page is another field.
   const isOther = location.pathname !== path;
   path = location.pathname;
@@ -424,6 +485,35 @@ function enrich() {
 enrich();
 returnToPlace();
 forgetNote();
+
+// Whether apps can be reached: the marks on tiles are renewed while somebody looks at them.
+const HALF_A_MINUTE = 30_000;
+let nextLook = setTimeout(renewMarks, 2_000);
+let lastLook = Date.now();
+
+async function renewMarks() {
+  clearTimeout(nextLook);
+  nextLook = setTimeout(renewMarks, HALF_A_MINUTE);
+  const from = find("[data-status-from]")?.dataset.statusFrom;
+  if (!from || document.visibilityState !== "visible") return;
+  lastLook = Date.now();
+  const answer = await fetch(from).catch(() => null);
+  // Those whose session has ended see the page as it was.
+  if (!answer?.ok || new URL(answer.url).pathname !== "/status/tiles") return;
+  const marks = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const mark of all("[data-status-of]", marks)) {
+    for (const old of all(`[data-status-of="${CSS.escape(mark.dataset.statusOf)}"]`)) {
+      old.replaceWith(document.importNode(mark, true));
+    }
+  }
+  enrich();
+  // The first checks have just begun.
+  if (find(".status.is-unknown")) {
+    clearTimeout(nextLook);
+    nextLook = setTimeout(renewMarks, 5_000);
+  }
+}
+document.addEventListener("visibilitychange", () => Date.now() - lastLook > HALF_A_MINUTE && renewMarks());
 
 // A proxy may not tell the host at which address the page was opened; the browser knows.
 for (const link of all(".elsewhere a")) if (link.origin === location.origin) link.parentElement.remove();

@@ -41,6 +41,8 @@ pub struct ConsoleSettings {
     /// Whether the console has a page for every path outside `/api` and `/icons`: one that says that there is nothing, or
     /// the page without the slash at the end. `false` if another router has pages at such paths.
     pub is_whole_site: bool,
+    /// The id of the board that people see at `/` who are not signed in, if it is public.
+    pub start_board: Option<String>,
     /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
@@ -59,6 +61,7 @@ struct Console {
     api: Router,
     public_url: Option<PublicUrl>,
     trusted_proxies: TrustedProxies,
+    start_board: Option<String>,
     documents: Option<Documents>,
 }
 
@@ -83,6 +86,7 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
         api,
         public_url: settings.public_url,
         trusted_proxies: settings.trusted_proxies.clone(),
+        start_board: settings.start_board,
         documents: settings.documents,
     });
     let routes = if settings.is_whole_site {

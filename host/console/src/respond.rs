@@ -17,7 +17,7 @@ use crate::api::compute_in_any_case;
 /// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed, and
 /// send forms only to this host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src \
-                      'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+                      'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Smaller pages gain nothing from compression.
 const LEAST_COMPRESSED: usize = 1_000;

@@ -262,6 +262,10 @@ impl Visit {
         assets::path("icon.svg")
     }
 
+    pub fn touch_icon(&self) -> &'static str {
+        assets::path("icon-192.png")
+    }
+
     /// A drawing of `assets/glyphs.svg`.
     pub fn glyph(&self, name: &'static str) -> Glyph {
         Glyph(name)

@@ -63,7 +63,7 @@ const BLOCKED_PORTS: [u16; 83] = [
 ];
 
 /// Whether browsers request something on this port.
-pub(crate) fn is_usual_port(port: u16) -> bool {
+pub fn is_usual_port(port: u16) -> bool {
     !BLOCKED_PORTS.contains(&port)
 }
 

@@ -30,6 +30,7 @@ mod svg;
 pub use portico_model::DEFAULT_ICON;
 
 pub use self::{
+    address::{is_public, is_usual_port},
     allow::AllowList,
     error::IconError,
     fetch::fetch_index,

@@ -200,6 +200,7 @@ impl PluginBuilder {
             throttle,
             passwords: PasswordSignIn::On,
             audit: AuditSettings::off(),
+            reachability: None,
         };
         let service = Service::without_dashboard(parts).await?;
         Ok(Plugin(service.into()))

@@ -15,6 +15,7 @@ pub mod imported_keys;
 mod issues;
 pub mod json;
 pub mod procedures;
+pub mod reachability;
 pub mod report;
 pub mod request_id;
 pub mod resources;

@@ -15,6 +15,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     audit::Audit,
+    reachability::Reachability,
     second_runtime::{Permits, WorkPermit, acquire},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -34,6 +35,8 @@ pub struct Resources {
     pub throttle: Throttle,
     /// Who may sign in with a password that Portico stores.
     pub passwords: PasswordSignIn,
+    /// Checks whether apps can be reached; `None`: nothing does.
+    pub reachability: Option<Arc<dyn Reachability>>,
     /// The longest time of one call, waiting included.
     pub call_time: Duration,
     /// Permits to hash a password: `Limits::hashing` of them.
@@ -55,6 +58,7 @@ impl Resources {
             audit: self.audit.clone(),
             throttle: self.throttle.clone(),
             passwords: self.passwords,
+            reachability: self.reachability.clone(),
             call_time: self.call_time,
             hashing: self.hashing.clone(),
             large: self.large.clone(),

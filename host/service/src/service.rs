@@ -29,6 +29,7 @@ use crate::{
         call::Run,
         row::{Recorded, Transports},
     },
+    reachability::Reachability,
     resources::Resources,
     second_runtime,
     sign_in::PasswordSignIn,
@@ -54,6 +55,8 @@ pub struct ServiceParts {
     pub passwords: PasswordSignIn,
     /// How much the audit log records, and for how long.
     pub audit: AuditSettings,
+    /// Checks whether apps can be reached; `None`: nothing does.
+    pub reachability: Option<Arc<dyn Reachability>>,
 }
 
 /// Everything that a transport needs to answer requests. It never changes:
@@ -123,6 +126,7 @@ impl Service {
             audit,
             throttle: parts.throttle,
             passwords: parts.passwords,
+            reachability: parts.reachability,
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),
             large: FairSemaphore::new(at_once),

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, administrator, node};
+use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, Session, administrator, free_port, node};
 use serde_json::{Value, json};
 
 /// Nextcloud has an icon that cannot be had.
@@ -36,7 +36,11 @@ fn icon(number: usize) -> String {
 
 /// A service with two users, apps, boards and a search engine, and an administrator's session.
 fn furnished() -> (Portico, Session) {
-    let server = Portico::start();
+    furnished_with(Builder::default())
+}
+
+fn furnished_with(builder: Builder) -> (Portico, Session) {
+    let server = builder.start();
     let root = administrator(&server);
     root.user("grace");
     let here = format!("http://{}/api/health/live", server.address());
@@ -65,6 +69,27 @@ fn furnished() -> (Portico, Session) {
     (server, root)
 }
 
+/// The same, where the first two apps are up and down, and the third may not be checked; the administrator wants to know.
+fn watched() -> (Portico, Session) {
+    let (server, root) = furnished_with(Builder::default().argument("--ping-allow=127.0.0.1"));
+    let apps = root.query("app.all", &Value::Null).data();
+    let up = format!("http://{}/api/health/live", server.address());
+    let down = format!("http://127.0.0.1:{}/", free_port());
+    for (app, ping_url) in apps
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip([&*up, &down, "http://10.0.0.1/"])
+    {
+        let change = json!({ "id": app["id"], "pingUrl": ping_url });
+        root.mutate("app.update", &change).assert_status(200);
+    }
+    let input = json!({ "id": root.user_id, "pingIconsEnabled": true });
+    root.mutate("user.changePingIconsEnabled", &input)
+        .assert_status(200);
+    (server, root)
+}
+
 /// The pages of a furnished service.
 fn pages(root: &Session) -> Value {
     let first = |procedure: &str| {
@@ -88,6 +113,7 @@ fn pages(root: &Session) -> Value {
         "/welcome",
         "/boards",
         format!("/boards/{board}"),
+        "/status",
         "/profile",
         "/profile/password",
         "/profile/keys",
@@ -155,6 +181,13 @@ fn the_first_page_is_quick_to_use_with_keys_and_links() {
 fn the_search_box_finds_what_is_on_the_board_then_other_apps_then_the_web() {
     let (server, _) = furnished();
     run("search.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn tiles_show_what_can_be_reached_and_the_search_opens_everywhere() {
+    let (server, _) = watched();
+    run("status.test.mjs", &server, &[]);
 }
 
 #[test]

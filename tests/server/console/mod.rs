@@ -10,6 +10,7 @@ mod front;
 mod old_forms;
 mod page;
 mod profile;
+mod status;
 mod users;
 
 pub use page::{Browser, escaped};

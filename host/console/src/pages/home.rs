@@ -10,10 +10,11 @@ use super::{
     PageResult,
     board_list::BoardLinks,
     boards::{Right, StoredBoard, StoredItem},
+    destinations::Destinations,
     onboarding, others,
     paging::Pages,
     search::Engine,
-    segment,
+    segment, status,
     tiles::{self, App, Apps, BoardLink},
 };
 use crate::{
@@ -49,6 +50,8 @@ struct Preferences {
     home_board_id: Option<String>,
     mobile_home_board_id: Option<String>,
     open_search_in_new_tab: bool,
+    /// Whether to show if apps can be reached.
+    ping_icons_enabled: bool,
     default_search_engine_id: Option<String>,
 }
 
@@ -62,6 +65,16 @@ enum Item {
 struct Board {
     name: String,
     items: Vec<Item>,
+}
+
+impl Board {
+    /// The apps of all its items.
+    fn apps(&mut self) -> impl Iterator<Item = &mut App> {
+        self.items.iter_mut().flat_map(|item| match item {
+            Item::App(app) => std::slice::from_mut(app),
+            Item::Bookmarks(apps) => apps,
+        })
+    }
 }
 
 /// What is under the search box.
@@ -94,6 +107,10 @@ struct HomePage {
     pages: Pages,
     /// Whether the reader may change the board that is shown.
     may_edit: bool,
+    /// Where the marks are renewed that say whether apps can be reached; empty if the page has none.
+    marks: String,
+    /// The boards and pages that fit what was searched for; `None`: a script asks for them.
+    destinations: Option<String>,
 }
 
 impl HomePage {
@@ -116,21 +133,21 @@ impl HomePage {
 
 async fn home(visit: Visitor, query: Query) -> PageResult {
     let Some(user) = &visit.user else {
-        let is_first = onboarding::is_open(&visit.api).await?;
-        return Ok(see(if is_first { "/start" } else { "/sign-in" }));
+        return start(visit).await;
     };
     let (preferences, boards, engines) = tokio::join!(
         visit
             .api
             .query::<Preferences>("user.getById", json!({ "userId": user.id })),
-        visit.api.query("board.getVisible", Value::Null),
+        visit.api.query::<Vec<BoardLink>>("board.getVisible", Value::Null),
         visit
             .api
             .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
     );
     let (preferences, boards, shown_engines) = (preferences?, boards?, engines?);
-    let links = BoardLinks::of(boards, None);
     let text = query.text("q").trim();
+    let destinations = (!text.is_empty()).then(|| Destinations::of(&visit, &boards, text));
+    let links = BoardLinks::of(boards, None);
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
     let content = match (wants_apps, preferences.home_boards()) {
         (false, boards) if !boards.is_empty() => home_boards(&visit.api, boards).await?,
@@ -150,9 +167,16 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
         is_whole: true,
         pages: Pages::default(),
         may_edit: false,
+        marks: String::new(),
+        destinations: destinations.map(|found| found.shown()),
     };
     if content.is_empty() {
-        let (apps, is_whole) = apps(&visit.api, text, query.page()).await?;
+        let (mut apps, is_whole) = apps(&visit.api, text, query.page()).await?;
+        if preferences.ping_icons_enabled
+            && status::add_marks(&visit.api, visit.t, apps.items.iter_mut()).await
+        {
+            shown.marks = status::marks_of_apps(text, query.page());
+        }
         shown.total = Some(apps.total);
         shown.is_whole = text.is_empty() && is_whole;
         if apps.items.len() < apps.total {
@@ -165,17 +189,40 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
             preferences.home_boards().iter().map(|(_, id)| *id),
             preferences.target(),
         );
+        let mut content = content;
+        if preferences.ping_icons_enabled {
+            let apps = content.iter_mut().flat_map(|(_, board)| board.apps());
+            if status::add_marks(&visit.api, visit.t, apps).await {
+                shown.marks = status::marks_of_boards(preferences.home_boards().iter().map(|(_, id)| *id));
+            }
+        }
         shown.content = Content::Boards(content);
     }
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
+/// The first page of people who are not signed in: the board that the operator has chosen, as long as everyone may see
+/// it. The bar at the top leads to signing in.
+async fn start(visit: Visitor) -> PageResult {
+    if onboarding::is_open(&visit.api).await? {
+        return Ok(see("/start"));
+    }
+    let Some(id) = visit.console.start_board.clone() else {
+        return Ok(see("/sign-in"));
+    };
+    match board(visit, Path(id)).await {
+        Err(error) if matches!(error.status.as_u16(), 401 | 403 | 404) => Ok(see("/sign-in")),
+        shown => shown,
+    }
+}
+
 async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
-    let board = read_board(&visit.api, &id).await?;
+    let mut board = read_board(&visit.api, &id).await?;
     let boards = visit.api.query("board.getVisible", Value::Null);
     let boards: Vec<BoardLink> = boards.await?;
-    let (engines, target, web, may_edit) = match &visit.user {
-        None => (Vec::new(), "", None, false),
+    let (engines, target, web, may_edit, wants_marks) = match &visit.user {
+        // The operator says whether they are told.
+        None => (Vec::new(), "", None, false, true),
         Some(user) => {
             let (engines, preferences, right) = tokio::join!(
                 visit
@@ -188,9 +235,17 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
             );
             let (engines, preferences) = (engines?, preferences?);
             let web = preferences.engine(&engines);
-            (engines, preferences.target(), web, right? >= Right::Change)
+            let may_edit = right? >= Right::Change;
+            (
+                engines,
+                preferences.target(),
+                web,
+                may_edit,
+                preferences.ping_icons_enabled,
+            )
         }
     };
+    let has_marks = wants_marks && status::add_marks(&visit.api, visit.t, board.apps()).await;
     let shown = HomePage {
         v: visit.clone(),
         title: board.name.clone(),
@@ -208,6 +263,11 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
         is_whole: true,
         pages: Pages::default(),
         may_edit,
+        marks: match has_marks {
+            true => status::marks_of_boards([id.as_str()].into_iter()),
+            false => String::new(),
+        },
+        destinations: None,
     };
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }

@@ -6,6 +6,7 @@ mod apps;
 mod audit;
 mod board_list;
 mod boards;
+mod destinations;
 mod engines;
 mod first_start;
 mod found_users;
@@ -24,6 +25,7 @@ mod register;
 mod search;
 mod sign_in;
 mod state;
+mod status;
 mod tiles;
 mod unknown;
 mod users;
@@ -42,6 +44,7 @@ pub(crate) fn routes() -> Router {
         .merge(audit::routes())
         .merge(board_list::routes())
         .merge(boards::routes())
+        .merge(destinations::routes())
         .merge(engines::routes())
         .merge(first_start::routes())
         .merge(groups::routes())
@@ -56,6 +59,7 @@ pub(crate) fn routes() -> Router {
         .merge(search::routes())
         .merge(sign_in::routes())
         .merge(state::routes())
+        .merge(status::routes())
         .merge(users::routes())
 }
 

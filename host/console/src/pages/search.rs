@@ -1,7 +1,7 @@
 //! `/search`: what was typed into the search box, if the page itself could not handle it.
 //!
-//! `g cats` searches with the engine whose short name is `g`; a text that fits apps shows these apps; everything
-//! else goes to the user's own search engine.
+//! `g cats` searches with the engine whose short name is `g`; a text that fits apps, boards or pages shows these; everything
+//! else goes to the user's own search engine. Without a text it is the search box, for those who come from another page.
 
 use askama::Template;
 use axum::{Router, routing::get};
@@ -9,7 +9,12 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{PageResult, home::apps};
+use super::{
+    PageResult,
+    destinations::{Destinations, home_with},
+    home::apps,
+    tiles::BoardLink,
+};
 use crate::{
     respond::{page, see},
     visit::{Query, Visit, Visitor},
@@ -54,7 +59,7 @@ async fn search(visit: Visitor, query: Query) -> PageResult {
     let user = visit.user()?;
     let text = query.text("q").trim();
     if text.is_empty() {
-        return Ok(see("/"));
+        return Ok(see("/?all=1"));
     }
     let engines: Vec<Engine> = visit.api.query("searchEngine.getSelectable", Value::Null).await?;
     if let Some((short, rest)) = text.split_once(char::is_whitespace) {
@@ -65,7 +70,8 @@ async fn search(visit: Visitor, query: Query) -> PageResult {
         }
     }
     let (apps, _) = apps(&visit.api, text, 1).await?;
-    if apps.items.is_empty() {
+    let boards: Vec<BoardLink> = visit.api.query("board.getVisible", Value::Null).await?;
+    if apps.items.is_empty() && Destinations::of(&visit, &boards, text).is_empty() {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Preferences {
@@ -81,10 +87,7 @@ async fn search(visit: Visitor, query: Query) -> PageResult {
             return Ok(open(&visit, engine.address(text)));
         }
     }
-    Ok(see(&format!(
-        "/?q={}",
-        utf8_percent_encode(text, NON_ALPHANUMERIC)
-    )))
+    Ok(see(&home_with(text)))
 }
 
 /// A page that goes on to another host. A redirect would be part of the form, which may be sent only to this host.

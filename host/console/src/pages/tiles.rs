@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
 use super::segment;
@@ -32,6 +32,9 @@ pub(crate) struct App {
     pub icon_url: String,
     pub href: Option<String>,
     pub ping_url: Option<String>,
+    /// The mark that says whether it can be reached, as HTML; empty if it has none.
+    #[serde(skip)]
+    pub status: String,
 }
 
 impl App {
@@ -90,14 +93,24 @@ pub(crate) struct Apps {
 }
 
 /// The apps with these ids, by id. Apps that are deleted, or that the caller does not see, are absent.
-pub(crate) async fn by_ids(api: &Api, mut ids: Vec<&str>) -> Result<HashMap<String, App>, ApiError> {
+pub(crate) async fn by_ids(api: &Api, ids: Vec<&str>) -> Result<HashMap<String, App>, ApiError> {
+    let apps: Vec<App> = in_parts(api, "app.byIds", ids).await?;
+    Ok(apps.into_iter().map(|app| (app.id.clone(), app)).collect())
+}
+
+/// What a query returns for all of these ids, which do not fit into one call.
+pub(super) async fn in_parts<T: DeserializeOwned + Send + 'static>(
+    api: &Api,
+    procedure: &str,
+    mut ids: Vec<&str>,
+) -> Result<Vec<T>, ApiError> {
     ids.sort_unstable();
     ids.dedup();
-    let mut found = HashMap::new();
+    let mut found = Vec::new();
     let mut rest: Vec<&[&str]> = ids.chunks(IDS_AT_ONCE).collect();
     while let Some(ids) = rest.pop() {
-        match api.query::<Vec<App>>("app.byIds", json!(ids)).await {
-            Ok(apps) => found.extend(apps.into_iter().map(|app| (app.id.clone(), app))),
+        match api.query::<Vec<T>>(procedure, json!(ids)).await {
+            Ok(part) => found.extend(part),
             // Apps with large icons do not fit into one response.
             Err(error) if error.status.as_u16() == 409 && ids.len() > 1 => {
                 let (first, second) = ids.split_at(ids.len() / 2);

@@ -14,7 +14,7 @@ texts! {
         link: "Link", "Link";
         link_hint: "Where the tile leads, such as https://nas.example", "Wohin die Kachel führt, etwa https://nas.example";
         ping: "Ping address", "Ping-Adresse";
-        ping_hint: "With http: or https:; Portico's clients ask it whether the app is up.", "Mit http: oder https:; dort fragen Clients, ob die App läuft.";
+        ping_hint: "With http: or https:; Portico asks there whether the app can be reached.", "Mit http: oder https:; dort fragt Portico, ob die App erreichbar ist.";
         link_completed: "Becomes {} when you save.", "Wird beim Speichern zu {}.";
         link_not_opened: "This is stored, and the tile does not open it: browsers open no such links from a page. Save again to keep it.", "Das wird gespeichert, aber die Kachel öffnet es nicht: Browser öffnen solche Links nicht von einer Seite aus. Speichern Sie erneut, um es zu behalten.";
         no_link: "no link", "kein Link";

@@ -144,7 +144,7 @@ texts! {
         no_boards: "There are no boards that you may see.", "Es gibt keine Boards, die Sie sehen dürfen.";
         find: "Find an app or search the web", "App finden oder im Netz suchen";
         find_label: "Filter apps, or search with a search engine", "Apps filtern oder mit einer Suchmaschine suchen";
-        hint: "Press / to type, arrow keys to choose, Enter to open.", "/ zum Tippen, Pfeiltasten zum Wählen, Eingabe zum Öffnen.";
+        hint: "Press / or Ctrl-K on any page to type, arrow keys to choose, Enter to open.", "/ oder Strg-K auf jeder Seite zum Tippen, Pfeiltasten zum Wählen, Eingabe zum Öffnen.";
         engines: "Search engines: type the short name, a space and what you look for", "Suchmaschinen: das Kürzel tippen, ein Leerzeichen und den Suchtext";
         empty_title: "No apps yet", "Noch keine Apps";
         empty_may: "Add the services that you run; they appear here as tiles.", "Fügen Sie die Dienste hinzu, die Sie betreiben; hier erscheinen sie als Kacheln.";
@@ -152,6 +152,7 @@ texts! {
         add_app: "Add an app", "App hinzufügen";
         no_match: "No app fits.", "Keine App passt dazu.";
         other_apps: "Other apps", "Andere Apps";
+        destinations: "Boards and pages", "Boards und Seiten";
         search_web: "Search {} for “{}”", "Mit {} nach „{}“ suchen";
         board_empty: "This board is empty.", "Dieses Board ist leer.";
         found: "1 app|{} apps", "1 App|{} Apps";

@@ -12,6 +12,7 @@ mod engines;
 mod keys;
 mod profile;
 pub(crate) mod rules;
+mod status;
 mod users;
 
 use axum::http::{HeaderMap, header};
@@ -73,6 +74,7 @@ groups! {
     icon_picker: apps::IconPicker,
     boards: boards::Boards,
     engines: engines::Engines,
+    status: status::Status,
 }
 
 /// The languages.

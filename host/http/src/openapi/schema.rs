@@ -14,6 +14,7 @@ const SAME_FIELDS: &[(&str, &str)] = &[("CreatedApp", "App")];
 
 /// Descriptions of schemas that are not in the contract.
 const ABOUT: &[(&str, &str)] = &[
+    ("AppStatus", "Whether an app can be reached."),
     ("ApiKey", "An API key, without its secret."),
     ("Session", "A session, without its token."),
     (

@@ -44,6 +44,10 @@ pub struct FrontSettings {
     /// Whether to serve the console, the pages for people, alongside the API [default: on]
     #[arg(long, env = "PORTICO_CONSOLE", value_name = "ON|OFF")]
     pub console: Option<Switch>,
+    /// The board that people see first who are not signed in, if everyone may see it: its id, which is in its address
+    /// [default: none, they sign in]
+    #[arg(long, env = "PORTICO_START_BOARD", value_name = "ID")]
+    pub start_board: Option<String>,
 }
 
 layered!(FrontSettings {
@@ -54,6 +58,7 @@ layered!(FrontSettings {
     session_idle,
     session_lifetime,
     console,
+    start_board,
 });
 
 impl FrontSettings {

@@ -98,6 +98,7 @@ impl Host {
                 throttle,
                 passwords: policy(settings.http.password_sign_in),
                 audit: settings.audit.audit(),
+                reachability: settings.ping.checker(settings.http.public_url.as_ref())?,
             };
             Service::new(parts).await
         };
@@ -162,6 +163,7 @@ async fn in_memory(
         throttle: Throttle::off(),
         passwords: PasswordSignIn::On,
         audit: AuditSettings::default(),
+        reachability: None,
     };
     Service::new(parts).await
 }

@@ -34,6 +34,7 @@ mod oidc;
 mod openapi;
 pub mod output;
 mod passwords;
+mod ping;
 mod procedures;
 mod process;
 mod progress;

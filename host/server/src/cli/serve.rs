@@ -39,6 +39,7 @@ use super::{
     oidc::OidcArgs,
     output::{announce, print},
     passwords::require_another_way,
+    ping::PingSettings,
     process::block_on,
     proxy::ProxyArgs,
     reload::keep_current,
@@ -98,6 +99,8 @@ pub struct Serve {
     compat: CompatSettings,
     #[command(flatten)]
     backup: BackupSettings,
+    #[command(flatten)]
+    ping: PingSettings,
 }
 
 impl Serve {
@@ -134,6 +137,7 @@ impl Serve {
         self.icons.put_into(&mut settings.icons);
         settings.compat = self.compat.over(&settings.compat);
         settings.backup = self.backup.over(&settings.backup);
+        settings.ping = self.ping.over(&settings.ping);
         let settings = settings.with(self.host)?;
         // Before the host waits for a database that is not there yet.
         settings.backup.check(settings.database.as_deref())?;
@@ -283,6 +287,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         public_url: http.public_url.clone(),
         trusted_proxies: http.trusted_proxies.clone(),
         is_whole_site: true,
+        start_board: settings.http.start_board.clone(),
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
             unknown_keys,

@@ -25,7 +25,7 @@ use tracing_subscriber::{
 use super::{
     apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings,
     copy_places::CopySettings, environment::warn_of_unread, front::FrontSettings, layers::layered,
-    ldap::LdapArgs, oidc::OidcArgs, output::speak_json, proxy::ProxyArgs, secret,
+    ldap::LdapArgs, oidc::OidcArgs, output::speak_json, proxy::ProxyArgs, ping::PingSettings, secret,
 };
 
 /// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a
@@ -71,6 +71,8 @@ pub struct Settings {
     pub copy: CopySettings,
     #[serde(default)]
     pub compat: CompatSettings,
+    #[serde(default)]
+    pub ping: PingSettings,
 }
 
 /// How much a client may send, and how slowly it may read; in the file under `[limits]`.

@@ -1,0 +1,30 @@
+//! Whether apps can be reached.
+
+use super::texts;
+
+texts! {
+    /// Whether apps can be reached.
+    Status {
+        title: "Status", "Status";
+        lead: "Which apps can be reached from here; what cannot comes first.", "Welche Apps von hier aus erreichbar sind; was nicht erreichbar ist, steht vorn.";
+        checked: "Last check", "Letzte Prüfung";
+        none: "Nothing is checked", "Nichts wird geprüft";
+        none_text: "An app is checked if it has a ping address, unless the operator has turned checks off (--ping off).", "Eine App wird geprüft, wenn sie eine Ping-Adresse hat, es sei denn, der Betreiber hat die Prüfungen abgeschaltet (--ping off).";
+        about_title: "Who asks whether this can be reached", "Wer fragt, ob das hier erreichbar ist";
+        about: "Portico is a dashboard. While people look at their apps, it asks each app's ping address at most once a minute: one GET, without cookies and without following redirects. Any HTTP status below 500 counts as up. Whoever runs this Portico can change or remove an address, or turn checks off.", "Portico ist ein Dashboard. Solange Menschen ihre Apps ansehen, fragt es die Ping-Adresse jeder App höchstens einmal je Minute: ein GET, ohne Cookies und ohne Weiterleitungen zu folgen. Jeder HTTP-Status unter 500 gilt als erreichbar. Wer dieses Portico betreibt, kann eine Adresse ändern oder entfernen oder die Prüfungen abschalten.";
+        up: "Up, {} ms", "Läuft, {} ms";
+        down: "Down", "Nicht erreichbar";
+        down_since: "Down since", "Nicht erreichbar seit";
+        unknown: "Not checked yet", "Noch nicht geprüft";
+        not_allowed: "May not be checked", "Darf nicht geprüft werden";
+        unknown_name: "The name of its host is not known.", "Der Name des Hosts ist nicht bekannt.";
+        no_connection: "No connection could be made.", "Es kam keine Verbindung zustande.";
+        too_slow: "It did not answer in time.", "Die Antwort kam nicht rechtzeitig.";
+        tls: "The encrypted connection (TLS) failed.", "Die verschlüsselte Verbindung (TLS) ist gescheitert.";
+        not_http: "What answers there is not HTTP.", "Was dort antwortet, ist kein HTTP.";
+        server_error: "It answered with an HTTP status of 500 or more.", "Die Antwort hatte einen HTTP-Status ab 500.";
+        private_address: "Its address is in a private network. The operator can allow the network or the host: --ping-allow 192.168.0.0/16,*.lan", "Die Adresse liegt in einem privaten Netz. Der Betreiber kann das Netz oder den Host erlauben: --ping-allow 192.168.0.0/16,*.lan";
+        blocked_port: "Its port is one that browsers block, too.", "Den Port sperren auch Browser.";
+        not_a_url: "The ping address does not begin with http: or https:.", "Die Ping-Adresse beginnt nicht mit http: oder https:.";
+    }
+}
