@@ -27,6 +27,7 @@ mod state;
 mod tiles;
 mod unknown;
 mod users;
+mod welcome;
 
 use axum::Router;
 
@@ -57,6 +58,7 @@ pub(crate) fn routes() -> Router {
         .merge(sign_in::routes())
         .merge(state::routes())
         .merge(users::routes())
+        .merge(welcome::routes())
 }
 
 /// An id as one segment of a path.

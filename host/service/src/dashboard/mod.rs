@@ -4,6 +4,7 @@
 //! host code. It never writes users or apps itself. Each procedure has the same steps in the same order: read the
 //! input, validate, transact, return. A procedure needs `admin` unless its row says otherwise.
 
+mod addresses;
 mod audit;
 mod boards;
 mod extras;
@@ -35,6 +36,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         extras::ROWS,
         search_engines::ROWS,
         icons::ROWS,
+        addresses::ROWS,
         onboarding::ROWS,
         state::ROWS,
         audit::ROWS,
