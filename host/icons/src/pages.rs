@@ -151,12 +151,16 @@ impl Networks {
         urls.find_map(|url| self.picture(&url))
     }
 
-    /// The URL, if there is a picture.
+    /// The URL as it is fetched, if there is a picture.
     fn picture(&self, url: &Url) -> Option<String> {
-        let bytes = match url.scheme() {
-            "data" if url.as_str().len() <= LONGEST_DATA => data(url.as_str().strip_prefix("data:")?).ok()?,
-            "data" => return None,
-            _ => self.pictures.fetch(&fetchable(url.clone()).ok()?).ok()?,
+        let (url, bytes) = match url.scheme() {
+            "data" if url.as_str().len() > LONGEST_DATA => return None,
+            "data" => (url.clone(), data(url.as_str().strip_prefix("data:")?).ok()?),
+            _ => {
+                let url = fetchable(url.clone()).ok()?;
+                let bytes = self.pictures.fetch(&url).ok()?;
+                (url, bytes)
+            }
         };
         Picture::of(bytes).ok()?;
         Some(url.to_string())

@@ -15,6 +15,7 @@ use portico_sandbox::{
 };
 use serde::Serialize;
 
+use super::validate::Fields;
 use crate::{
     procedures::{
         call::{Call, Output, json},
@@ -80,9 +81,12 @@ pub(super) static ROWS: &[Row] = &[query(
 async fn read_address(mut call: Call) -> Result<Output, Error> {
     let input: Address = call.input()?;
     call.identity.check_site(Kind::Mutation)?;
+    let mut fields = Fields::default();
+    let href = fields.text("href", Some(&input.href), *bounds::LINK.end());
+    fields.check()?;
+    let href = href.unwrap_or_default();
     let icons = call.resources.sandbox.icons().clone();
-    let href = input.href.trim();
-    json(&suggest(&*icons, icons.page(href).await, href).await)
+    json(&suggest(&*icons, icons.page(&href).await, &href).await)
 }
 
 async fn suggest(icons: &dyn Icons, read: Result<Page, NoPage>, href: &str) -> Suggested {
