@@ -451,6 +451,9 @@ pub static TABLE: &[Row] = &[
     mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
     query("icon.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/icons/search")
         .weight(5),
+    query("app.readAddress", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
+        |_| json!({"href": "http://127.0.0.1:9/"}))
+        .rest("GET", "/api/apps/read-address").weight(5),
     query("onboard.currentStep", Everyone, none).weight(5),
     mutation("state.apply", ADMIN, document).about(About::Report).weight(12),
     query("state.export", ADMIN, none).weight(6),

@@ -382,19 +382,27 @@ function foldSections() {
 }
 foldSections();
 
-// An icon that is chosen, or typed, is shown next to its field.
+// An icon that is chosen, or typed, is shown next to its field and on the tile of the preview.
 function previewIcon(address) {
-  const picture = find("#icon-preview");
-  if (!picture) return;
-  delete picture.dataset.initial;
-  picture.replaceChildren();
-  if (!address) return;
-  const image = new Image(40, 40);
-  image.alt = "";
-  image.dataset.initial = "?";
-  image.src = address;
-  picture.append(image);
+  for (const picture of all("#icon-preview, #preview .picture")) {
+    delete picture.dataset.initial;
+    picture.replaceChildren();
+    if (!address) continue;
+    const image = new Image(40, 40);
+    image.alt = "";
+    image.dataset.initial = "?";
+    image.src = address;
+    picture.append(image);
+  }
 }
+
+// The tile of the preview says what is typed.
+document.addEventListener("input", ({ target }) => {
+  const preview = find("#preview");
+  if (!preview || !["name", "description"].includes(target.id)) return;
+  if (target.id === "name") find(".name", preview).textContent = target.value.trim() || preview.dataset.noName;
+  else find(".about", preview).textContent = target.value.trim();
+});
 
 document.addEventListener("change", ({ target }) => {
   if (target.id === "iconUrl") {

@@ -10,6 +10,7 @@
 
 mod api;
 mod assets;
+mod catalogue;
 mod edits;
 mod fields;
 mod form;

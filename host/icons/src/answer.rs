@@ -66,7 +66,9 @@ pub(crate) fn picture(picture: &Picture, headers: &HeaderMap, keep: Keep) -> Res
 /// There is no picture: the browser shows what the page has instead, and asks again after a while.
 pub(crate) fn no_picture(error: &IconError) -> Response {
     let seconds = match error {
-        IconError::NoPicture(_) | IconError::TimedOut(_) => FAILURE_LASTS.as_secs(),
+        IconError::NoPicture(_) | IconError::NotAllowed(_) | IconError::TimedOut(_) => {
+            FAILURE_LASTS.as_secs()
+        }
         IconError::Silent | IconError::Busy => 10,
     };
     let mut response = text(StatusCode::NOT_FOUND, "There is no picture");

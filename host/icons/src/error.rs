@@ -7,6 +7,8 @@ use std::{fmt, sync::Arc, time::Duration};
 pub enum IconError {
     /// What is wrong with the URL, with its host, or with the host's response.
     NoPicture(Arc<str>),
+    /// Nothing is fetched from there unless the operator allows it.
+    NotAllowed(Arc<str>),
     /// Its host did not answer within this time.
     TimedOut(Duration),
     /// Other icons of its host took too long a short while ago; this one can be requested again.
@@ -24,7 +26,7 @@ impl IconError {
 impl fmt::Display for IconError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPicture(message) => formatter.write_str(message),
+            Self::NoPicture(message) | Self::NotAllowed(message) => formatter.write_str(message),
             Self::TimedOut(time) => write!(formatter, "it took longer than {} seconds", time.as_secs()),
             Self::Silent => formatter.write_str("its host did not answer a short while ago; try again soon"),
             Self::Busy => formatter.write_str("many icons are being fetched; try again soon"),

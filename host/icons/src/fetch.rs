@@ -9,6 +9,7 @@
 
 use std::{
     fmt,
+    io::Read as _,
     net::{IpAddr, SocketAddr},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -75,6 +76,13 @@ const PICTURE: Limits = Limits {
     time: TIMEOUT,
 };
 
+/// People wait for what a page says of itself.
+const PAGE: Limits = Limits {
+    bytes: 256 << 10,
+    redirects: PICTURE.redirects,
+    time: Duration::from_secs(5),
+};
+
 /// Fetches the index of a source of icons, of at most this many bytes. Blocks.
 pub fn fetch_index(url: &str, most_bytes: usize) -> Result<Vec<u8>, IconError> {
     fetch_index_by(
@@ -137,6 +145,60 @@ impl Network {
 
 impl Fetch for Network {
     fn fetch(&self, url: &Url) -> Result<Vec<u8>, IconError> {
+        let (_, mut response) = self.open(url)?;
+        self.body(&mut response)
+    }
+}
+
+/// The beginning of what is at a URL.
+pub(crate) struct Beginning {
+    /// The URL to which it redirected.
+    pub url: Url,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Network {
+    /// The same for people who wait.
+    pub fn for_a_moment(mut self) -> Self {
+        self.limits.time = PAGE.time;
+        self
+    }
+
+    /// For the beginnings of pages.
+    pub fn for_pages(allow: AllowList) -> Self {
+        let (connector, resolver) = (DefaultConnector::default(), DefaultResolver::default());
+        let config = config().accept("text/html, application/xhtml+xml;q=0.9");
+        Self::with_parts(config, connector, resolver, Trust::Allowed(allow), PAGE)
+    }
+
+    /// The beginning of what is at a URL that [`fetchable`] returned: at most as many bytes as the limit says, and no
+    /// more than `is_enough` asks for. What has arrived counts if the rest is late. Blocks.
+    pub fn fetch_beginning(&self, url: &Url, is_enough: fn(&[u8]) -> bool) -> Result<Beginning, IconError> {
+        let (url, mut response) = self.open(url)?;
+        let content_type = response.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        let content_type = content_type.unwrap_or_default().to_owned();
+        let mut reader = response.body_mut().as_reader();
+        let (mut bytes, mut piece) = (Vec::new(), [0; 8 << 10]);
+        while bytes.len() < self.limits.bytes && !is_enough(&bytes) {
+            match reader.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => bytes.extend_from_slice(&piece[..count]),
+                Err(error) if bytes.is_empty() => return Err(self.reason(Error::from(error))),
+                Err(_) => break,
+            }
+        }
+        bytes.truncate(self.limits.bytes);
+        Ok(Beginning {
+            url,
+            content_type,
+            bytes,
+        })
+    }
+
+    /// The response with status 200, after redirects, and its URL.
+    fn open(&self, url: &Url) -> Result<(Url, Response<Body>), IconError> {
         let deadline = Instant::now() + self.limits.time;
         let mut url = url.clone();
         for _ in 0..=self.limits.redirects {
@@ -144,9 +206,9 @@ impl Fetch for Network {
             let left = deadline.saturating_duration_since(Instant::now());
             let request = self.agent.get(url.as_str()).config();
             let request = request.timeout_global(Some(left)).build();
-            let mut response = request.call().map_err(|error| self.reason(error))?;
+            let response = request.call().map_err(|error| self.reason(error))?;
             match response.status() {
-                StatusCode::OK => return self.body(&mut response),
+                StatusCode::OK => return Ok((url, response)),
                 status if status.is_redirection() => url = redirected(&url, &response)?,
                 status => {
                     return Err(IconError::new(format!(
@@ -161,9 +223,7 @@ impl Fetch for Network {
             self.limits.redirects
         )))
     }
-}
 
-impl Network {
     fn body(&self, response: &mut Response<Body>) -> Result<Vec<u8>, IconError> {
         let (body, most) = (response.body_mut(), self.limits.bytes);
         if body.content_length().is_some_and(|length| length > most as u64) {
@@ -267,10 +327,11 @@ impl Trust {
 fn to_allow(url: &Url, what: &str) -> IconError {
     let host = url.host_str().unwrap_or_default();
     let origin = url.origin().ascii_serialization();
-    IconError::new(format!(
+    let message = format!(
         "{host} {what}; to allow it, add {origin} to the setting `allow` of `[icons]` (--icons-allow, \
          PORTICO_ICONS_ALLOW)"
-    ))
+    );
+    IconError::NotAllowed(message.into())
 }
 
 /// A resolver that returns only addresses from which pictures may be fetched.
@@ -312,4 +373,4 @@ impl<R: Resolver> Resolver for Guard<R> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

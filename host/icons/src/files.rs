@@ -246,13 +246,14 @@ impl IconFiles {
         let mut known = self.known();
         known.fetching.remove(name);
         let ended = match outcome {
-            Ok(_) | Err(IconError::NoPicture(_)) => Ended::Answered,
+            Ok(_) | Err(IconError::NoPicture(_) | IconError::NotAllowed(_)) => Ended::Answered,
             Err(IconError::TimedOut(_)) => Ended::TimedOut,
             Err(IconError::Silent | IconError::Busy) => Ended::NotBegun,
         };
         known.hosts.end(url, ended, now);
-        let Err(error @ (IconError::NoPicture(_) | IconError::TimedOut(_))) = outcome else {
-            return;
+        let error = match outcome {
+            Err(IconError::Silent | IconError::Busy) | Ok(_) => return,
+            Err(error) => error,
         };
         if known.failed.len() >= MOST_FAILURES {
             known.failed.retain(|_, (_, until)| now < *until);

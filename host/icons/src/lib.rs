@@ -8,6 +8,7 @@
 //!   ([`fetch_index`] is for the indexes of icon sources, which the operator chooses.)
 //! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and at most 16 in total; failures
 //!   are remembered.
+//! - A page of which a new app takes its name and icon is read by the same rules (`pages.rs`).
 //! - What has the default icon gets a tile with its first letter, until a look-up finds an icon for its name.
 //! - A caller gets the icon of an app or search engine if, and only if, the API returns that app or search engine to
 //!   them.
@@ -19,9 +20,11 @@ mod error;
 mod fetch;
 mod files;
 mod folder;
+mod head;
 mod hosts;
 mod letter;
 mod names;
+mod pages;
 mod picture;
 mod place;
 mod router;
@@ -36,6 +39,7 @@ pub use self::{
     fetch::fetch_index,
     files::{IconFileSettings, IconFiles},
     names::FindIcon,
+    pages::{NoPage, Page, Pages},
     picture::{LARGEST, Picture},
     place::is_servable,
     router::{app_icon, engine_icon, router},

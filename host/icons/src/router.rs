@@ -5,6 +5,7 @@
 //!   long.
 //! - `GET /icons/default.svg`: the default icon. What has it gets the icon that fits its name, or its first letter.
 //! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
+//! - `GET /icons/named/{name}`: the icon that fits a name, or its first letter, for the same callers.
 //!
 //! Invariant: only the API decides who gets what. It is called in this process with the headers and extensions of the
 //! request. If it refuses, its refusal is passed on.
@@ -48,6 +49,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Previews that are fetched at the same time: people look at one, and programs should not use up all fetches.
 const MOST_PREVIEWS: usize = 4;
+
+/// The longest name that is looked up: that of an app.
+const LONGEST_NAME: usize = *portico_rules::bounds::APP_NAME.end();
 
 /// The largest response of the API that is read, in bytes: an app whose icon is in its URL.
 const MOST_ANSWERED: usize = 1 << 20;
@@ -142,6 +146,7 @@ impl Routes {
             ["engines", id] => self.engine(&parts, &decode(id)).await,
             ["default.svg"] => return self.default_icon(&parts),
             ["preview"] => self.preview(&parts).await,
+            ["named", name] => self.named(&parts, &decode(name)).await,
             _ => return answer::text(StatusCode::NOT_FOUND, "There is nothing at this path"),
         };
         answer.unwrap_or_else(|refusal| *refusal)
@@ -183,32 +188,49 @@ impl Routes {
         } else {
             Keep::Ask
         };
-        let picture = found.map_or_else(|| letter::tile(name), Ok);
-        match picture {
-            Ok(picture) => answer::picture(&picture, &parts.headers, keep),
-            Err(error) => answer::no_picture(&error),
+        match found {
+            Some(picture) => answer::picture(&picture, &parts.headers, keep),
+            None => letter_of(parts, name, keep),
         }
     }
 
     /// The default icon by itself.
     fn default_icon(&self, parts: &Parts) -> Response {
-        match letter::tile("") {
-            Ok(picture) => answer::picture(&picture, &parts.headers, Keep::ForAnHour),
-            Err(error) => answer::no_picture(&error),
-        }
+        letter_of(parts, "", Keep::ForAnHour)
     }
 
-    async fn preview(&self, parts: &Parts) -> Result<Response, Box<Response>> {
+    /// The icon that fits a name which no app has yet, or a tile with its letter.
+    async fn named(&self, parts: &Parts, name: &str) -> Result<Response, Box<Response>> {
+        if let Some(refusal) = self.refuse_preview(parts).await? {
+            return Ok(refusal);
+        }
+        let name: String = name.chars().take(LONGEST_NAME).collect();
+        // Whoever does not get a turn in time gets the letter, and may ask again.
+        let Ok(_permit) = timeout(PATIENCE, self.previews.acquire()).await else {
+            return Ok(letter_of(parts, &name, Keep::Ask));
+        };
+        Ok(self.icon_by_name(parts, &name).await)
+    }
+
+    /// The refusal of a caller who may not see icons before they are used.
+    async fn refuse_preview(&self, parts: &Parts) -> Result<Option<Response>, Box<Response>> {
         let session: Session = self.get(parts, "/api/auth/session").await?;
         // A link on another site's page would make the service fetch what that page wants.
         let site = parts.headers.get("sec-fetch-site");
         if site.is_some_and(|site| site != "same-origin" && site != "none") {
             let message = "Only pages of this service show icons before they are used";
-            return Ok(answer::text(StatusCode::FORBIDDEN, message));
+            return Ok(Some(answer::text(StatusCode::FORBIDDEN, message)));
         }
         if !Permission::AppCreate.is_given_by(&session.user.permissions) {
             let message = "Only those who may create apps see icons before they are used";
-            return Ok(answer::text(StatusCode::FORBIDDEN, message));
+            return Ok(Some(answer::text(StatusCode::FORBIDDEN, message)));
+        }
+        Ok(None)
+    }
+
+    async fn preview(&self, parts: &Parts) -> Result<Response, Box<Response>> {
+        if let Some(refusal) = self.refuse_preview(parts).await? {
+            return Ok(refusal);
         }
         let url = query(parts, "url").unwrap_or_default();
         let preview = async {
@@ -250,6 +272,14 @@ impl Routes {
         }
         let body = to_bytes(response.into_body(), MOST_ANSWERED).await;
         serde_json::from_slice(&body.map_err(|_| failed())?).map_err(|_| failed())
+    }
+}
+
+/// The tile with the first letter of a name.
+fn letter_of(parts: &Parts, name: &str, keep: Keep) -> Response {
+    match letter::tile(name) {
+        Ok(picture) => answer::picture(&picture, &parts.headers, keep),
+        Err(error) => answer::no_picture(&error),
     }
 }
 

@@ -19,8 +19,35 @@ pub trait Icons: Send + Sync + 'static {
         Some(Vec::new())
     }
 
+    /// What the page at a URL says of itself, by the rules by which icons are fetched; the component does not call this.
+    async fn page(&self, _url: &str) -> Result<Page, NoPage> {
+        Err(NoPage::NoAnswer)
+    }
+
     /// The icon for names that fit no other icon.
     fn default_icon(&self) -> String;
+}
+
+/// What a page says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Its title, on one line.
+    pub title: Option<String>,
+    /// The name of its application or site.
+    pub application: Option<String>,
+    /// The URL of its icon, which is a picture.
+    pub icon_url: Option<String>,
+}
+
+/// Why a page says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPage {
+    /// Nothing is fetched from its address.
+    NotAllowed,
+    /// Its host did not answer, or not with a page.
+    NoAnswer,
+    /// Too many pages are being read.
+    Busy,
 }
 
 /// An icon that people may choose.

@@ -285,6 +285,84 @@ fn those_who_may_create_apps_see_an_icon_before_it_is_used() {
     assert_eq!(other.requests(), [""; 0]);
 }
 
+/// What a page can do to its reader is tested in `host/icons/src/pages/tests.rs`.
+#[test]
+fn an_address_suggests_name_and_icon_to_those_who_may_create_apps_by_the_rules_of_icons() {
+    let (web, other) = (Web::start(), Web::start());
+    let (server, admin) = start(&web);
+    let input = json!({"href": web.url("/page")});
+    server
+        .anonymous()
+        .query("app.readAddress", &input)
+        .assert_status(401);
+    admin
+        .user("alice")
+        .query("app.readAddress", &input)
+        .assert_status(403);
+    admin
+        .user_with("bob", "board-full-all")
+        .query("app.readAddress", &input)
+        .assert_status(403);
+    assert_eq!(web.requests(), [""; 0]);
+    let carol = admin.user_with("carol", "app-create");
+    let found = carol.query("app.readAddress", &input).data();
+    let expected = json!({"name": "My & your NAS", "iconUrl": web.url("/y.gif"), "reason": null});
+    assert_eq!(found, expected);
+    let path = format!("/api/apps/read-address?href={}", escape(&web.url("/to?/page")));
+    assert_eq!(carol.get(&path).json()["name"], "My & your NAS");
+    for (href, reason) in [
+        (other.url("/page"), "not-allowed"),
+        (web.url(&format!("/to?{}", other.url("/page"))), "not-allowed"),
+        (web.url("/missing"), "no-answer"),
+        (web.url("/x.gif"), "no-answer"),
+        ("nas".to_owned(), "no-answer"),
+    ] {
+        let found = carol.query("app.readAddress", &json!({"href": href})).data();
+        assert_eq!(
+            (&found["reason"], &found["iconUrl"]),
+            (&json!(reason), &json!(null)),
+            "{href}"
+        );
+    }
+    assert_eq!(other.requests(), [""; 0]);
+    carol
+        .query("app.readAddress", &json!({"href": "x".repeat(8193)}))
+        .assert_status(400);
+}
+
+/// A link on another site, which people follow with their cookie, makes the service fetch nothing.
+#[test]
+fn another_site_cannot_make_the_service_look_at_an_address() {
+    let web = Web::start();
+    let (_server, admin) = start(&web);
+    let input = escape(&json!({"href": web.url("/page")}).to_string());
+    let path = format!("/api/trpc/app.readAddress?input={input}");
+    for site in ["cross-site", "same-site"] {
+        let foreign = [("sec-fetch-site", site)];
+        admin.send("GET", &path, &foreign, None).assert_status(403);
+    }
+    assert_eq!(web.requests(), [""; 0]);
+    for site in ["same-origin", "none"] {
+        let own = [("sec-fetch-site", site)];
+        admin.send("GET", &path, &own, None).assert_status(200);
+    }
+}
+
+#[test]
+fn a_name_that_no_app_has_yet_gets_a_letter_until_there_is_an_icon() {
+    let web = Web::start();
+    let (server, admin) = start(&web);
+    let path = "/icons/named/jellyfin";
+    server.anonymous().get(path).assert_status(401);
+    admin.user("alice").get(path).assert_status(403);
+    let foreign = [("sec-fetch-site", "cross-site")];
+    admin.send("GET", path, &foreign, None).assert_status(403);
+    let letter = admin.get(path);
+    letter.assert_status(200);
+    assert_eq!(letter.header("content-type"), Some("image/svg+xml"));
+    assert!(letter.text().contains(">J<"), "{letter}");
+}
+
 #[test]
 fn other_paths_and_methods_are_refused() {
     let web = Web::start();

@@ -16,6 +16,7 @@ pub const SVG: &str = "<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/200
                        <style>rect { fill: red }</style><script>alert(2)</script><rect width=\"9\" height=\"9\"/></svg>";
 pub const HTML: &str = "<!doctype html><script>alert(1)</script>";
 pub const GIF: &str = "GIF89a";
+pub const PAGE: &str = "<!doctype html><title>My &amp; your NAS</title><link rel=icon href=/y.gif>";
 
 /// Answers by the path of the request.
 pub struct Web {
@@ -83,6 +84,7 @@ fn answer(stream: &mut TcpStream, path: &str) -> std::io::Result<()> {
         "/x.svg" => ("text/html", SVG),
         "/x.gif" | "/y.gif" => ("text/plain", GIF),
         "/page.png" => ("image/png", HTML),
+        "/page" => ("text/html", PAGE),
         "/to" => {
             return write!(
                 stream,

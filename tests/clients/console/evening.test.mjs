@@ -26,14 +26,18 @@ test("a first evening", async (evening) => {
 
   await evening.test("an app is made by keyboard alone", async () => {
     await page.locator("body").press("Tab");
-    for (let step = 0; step < 20; step++) {
+    for (let step = 0; step < 120; step++) {
       if ((await page.evaluate(() => document.activeElement.getAttribute("href"))) === "/apps/new") break;
       await page.keyboard.press("Tab");
     }
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "New app" }).waitFor();
+    await page.waitForFunction(() => document.activeElement.id === "address");
+    await page.keyboard.type("nextcloud.invalid");
+    await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement.id === "name");
-    await page.keyboard.type("Nextcloud");
+    assert.equal(await page.inputValue("#name"), "Nextcloud");
+    assert.equal(await page.inputValue("#href"), "https://nextcloud.invalid");
     await page.keyboard.press("Enter");
     await page.getByText("Created.").waitFor();
     await page.locator("th", { hasText: "Nextcloud" }).waitFor();

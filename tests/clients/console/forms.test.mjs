@@ -47,6 +47,7 @@ test("after an error the focus is in the field that has it, and after a change a
   const page = await open(browser);
   await signIn(page);
   await page.goto(`${url}/apps/new`);
+  await page.getByText("Fill in everything by hand").click();
   await page.fill("#name", "Music");
   await page.fill("#href", "javascript:alert(1)");
   await page.locator("#href").press("Enter");

@@ -46,6 +46,7 @@ test("forms change things", async () => {
   const page = await signedIn();
   const button = (name) => page.getByRole("main").getByRole("button", { name, exact: true });
   await page.goto(`${home}/apps/new`);
+  await page.getByText("Fill in everything by hand").click();
   await page.fill("#name", "Without scripts");
   await page.fill("#href", "no address");
   await button("Create").click();

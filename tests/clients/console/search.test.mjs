@@ -89,6 +89,7 @@ test("a link without a scheme is completed before it is saved", async () => {
   const page = await open(browser);
   await signIn(page);
   await page.goto(`${url}/apps/new`);
+  await page.getByText("Fill in everything by hand").click();
   await page.fill("#name", "Storage");
   await page.locator("#href").pressSequentially("nas.home.lan:5000");
   await page.getByText("Becomes http://nas.home.lan:5000 when you save.").waitFor();

@@ -356,3 +356,122 @@ fn two_tabs_that_change_one_app_keep_each_others_fields() {
     assert_eq!(save(&other, &refused, "B", "Files").path, "/apps?note=saved");
     assert_eq!(stored(), ("B".to_owned(), json!("D")));
 }
+
+#[test]
+fn a_new_app_begins_with_its_address_and_goes_on_without_an_answer() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/apps/new");
+    page.assert_shows("id=\"address\"")
+        .assert_shows("/apps/catalogue");
+    // A port that one service has, in a private network.
+    let page = browser.open("/apps/new?href=192.168.1.2:8123&list=%2Fapps%3Fpage%3D3");
+    page.assert_hides("id=\"address\"")
+        .assert_shows("value=\"Home Assistant\"")
+        .assert_shows("value=\"http://192.168.1.2:8123\"")
+        .assert_shows("--icons-allow http://192.168.1.2:8123")
+        .assert_shows("value=\"/apps?page=3\"");
+    let fields = [
+        ("name", "Home Assistant"),
+        ("href", "http://192.168.1.2:8123"),
+        ("iconUrl", ""),
+        ("list", "/apps?page=3"),
+    ];
+    let page = browser.submit(&page, "/apps/new", &fields);
+    assert_eq!(page.path, "/apps?page=3&note=created");
+    let app = root
+        .query("app.search", &json!({ "query": "home assistant" }))
+        .data();
+    assert_eq!(app[0]["href"], "http://192.168.1.2:8123");
+    // The name of a host, and a text that is none.
+    for (typed, name, link) in [
+        ("jellyfin.invalid", "Jellyfin", "https://jellyfin.invalid"),
+        ("two words", "", "two words"),
+        (HOSTILE, "", HOSTILE),
+    ] {
+        let page = browser.open(&format!("/apps/new?href={}", portico_tests::escape(typed)));
+        page.assert_status(200)
+            .assert_shows(&format!("value=\"{}\"", escaped(link)))
+            .assert_shows(&format!(
+                "id=\"name\" name=\"name\" type=\"text\" value=\"{name}\""
+            ))
+            .assert_hides("<script>alert");
+    }
+    root.user("grace");
+    Browser::of(&server, "grace")
+        .open("/apps/new?href=nas")
+        .assert_status(403);
+}
+
+#[test]
+fn a_service_of_the_catalogue_is_added_with_one_click_and_a_link_if_its_host_is_known() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    for path in ["/welcome", "/apps/catalogue"] {
+        let page = browser.open(path);
+        page.assert_shows("value=\"jellyfin\"")
+            .assert_shows("/icons/named/jellyfin");
+    }
+    let page = browser.open("/apps/catalogue");
+    let page = browser.submit(
+        &page,
+        "/apps/catalogue",
+        &[("host", "nas.lan:5000"), ("add", "jellyfin")],
+    );
+    assert_eq!(page.path, "/apps/catalogue?host=nas.lan#service-jellyfin");
+    page.assert_hides("value=\"jellyfin\"")
+        .assert_shows("value=\"nas.lan\"");
+    let page = browser.submit(
+        &page,
+        "/apps/catalogue",
+        &[("host", "nas.lan"), ("add", "mealie")],
+    );
+    let page = browser.submit(&page, "/apps/catalogue", &[("host", ""), ("add", "grafana")]);
+    let apps = root.query("app.all", &Value::Null).data();
+    let apps: Vec<_> = apps
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|app| (&app["name"], &app["href"]))
+        .collect();
+    assert_eq!(
+        apps,
+        [
+            (&json!("Grafana"), &Value::Null),
+            (&json!("Jellyfin"), &json!("http://nas.lan:8096")),
+            (&json!("Mealie"), &Value::Null),
+        ]
+    );
+    // Enter in the field adds nothing, and so does a service that is not in the catalogue.
+    for fields in [
+        [("host", "nas"), ("by-enter", "1")],
+        [("host", "nas"), ("add", "x")],
+    ] {
+        browser
+            .submit(&page, "/apps/catalogue", &fields)
+            .assert_status(200);
+    }
+    let page = browser.submit(&page, "/apps/catalogue", &[("host", HOSTILE), ("add", "immich")]);
+    page.assert_status(422)
+        .assert_shows(&escaped(HOSTILE))
+        .assert_hides("<script>alert");
+    assert!(page.problem("host").is_some());
+    assert_eq!(
+        root.query("app.all", &Value::Null)
+            .data()
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+    root.user("grace");
+    let grace = Browser::of(&server, "grace");
+    grace.open("/apps/catalogue").assert_status(403);
+    grace.open("/welcome").assert_hides("value=\"immich\"");
+    let token = grace.open("/profile").token();
+    grace
+        .send_own_form("/welcome", &token, &[("add", "immich")])
+        .assert_status(403);
+}

@@ -123,6 +123,8 @@ fn pages(root: &Session) -> Value {
         "/apps",
         "/apps/new",
         "/apps/many",
+        "/apps/catalogue",
+        "/apps/new?href=127.0.0.1:2283",
         format!("/apps/delete?id={app}"),
         format!("/apps/{app}/edit"),
         format!("/apps/{app}/delete"),
@@ -201,6 +203,21 @@ fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
 #[ignore = "make test-all"]
 fn a_first_evening_goes_from_an_empty_service_to_the_audit_log() {
     run("evening.test.mjs", &Portico::start(), &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_first_evening_is_guided_by_mouse_keyboard_touch_and_without_javascript() {
+    let servers: Vec<Portico> = (0..4).map(|_| Portico::start()).collect();
+    let urls: Vec<String> = servers
+        .iter()
+        .map(|server| format!("http://{}", server.address()))
+        .collect();
+    run(
+        "first.test.mjs",
+        &servers[0],
+        &[("PORTICO_URLS", json!(urls).to_string())],
+    );
 }
 
 #[test]

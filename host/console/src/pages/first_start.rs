@@ -1,4 +1,4 @@
-//! `/start`: the first administrator. `/welcome`: what to do next.
+//! `/start`: the first administrator.
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
@@ -15,9 +15,7 @@ use crate::{
 };
 
 pub(super) fn routes() -> Router {
-    Router::new()
-        .route("/start", get(show).post(create))
-        .route("/welcome", get(welcome))
+    Router::new().route("/start", get(show).post(create))
 }
 
 #[derive(Template)]
@@ -26,12 +24,6 @@ struct StartPage<'a> {
     v: &'a Visit,
     form: &'a Form,
     problems: Problems,
-}
-
-#[derive(Template)]
-#[template(path = "welcome.html")]
-struct WelcomePage<'a> {
-    v: &'a Visit,
 }
 
 async fn show(visit: Visitor) -> PageResult {
@@ -67,9 +59,4 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         }
         Err(error) => Err(error),
     }
-}
-
-async fn welcome(visit: Visitor) -> PageResult {
-    visit.user()?;
-    Ok(page(&WelcomePage { v: &visit }))
 }

@@ -94,6 +94,13 @@ pub(super) async fn by_name(api: &Api, name: &str) -> Option<String> {
     found.into_iter().next().map(|icon| icon.url)
 }
 
+/// The icon of exactly this name.
+pub(super) async fn named(api: &Api, name: &str) -> Option<String> {
+    let found = Picker::searched(api, name).await.found?;
+    let icon = found.into_iter().find(|icon| icon.name == name);
+    icon.map(|icon| icon.url)
+}
+
 /// Whether a form was sent to search for icons rather than to save.
 pub(super) fn is_search(form: &Form) -> bool {
     presses_search(form, "icon-query", "find-icon")

@@ -2,7 +2,10 @@
 
 use form_urlencoded::Serializer;
 
-use crate::{form::Form, visit::Visit};
+use crate::{
+    form::Form,
+    visit::{Query, Visit},
+};
 
 /// The name of the hidden field that keeps it.
 pub(super) const FIELD: &str = "list";
@@ -19,6 +22,11 @@ impl ListPlace {
     /// The same, as a form keeps it.
     pub fn kept(form: &Form, path: &str) -> Self {
         Self::read(path, form.text(FIELD))
+    }
+
+    /// The same, as an address keeps it.
+    pub fn asked(query: &Query, path: &str) -> Self {
+        Self::read(path, query.text(FIELD))
     }
 
     /// Takes from an address only what lists have, because anything can send one.

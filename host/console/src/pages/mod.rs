@@ -29,6 +29,7 @@ mod status;
 mod tiles;
 mod unknown;
 mod users;
+mod welcome;
 
 use axum::Router;
 
@@ -61,6 +62,7 @@ pub(crate) fn routes() -> Router {
         .merge(state::routes())
         .merge(status::routes())
         .merge(users::routes())
+        .merge(welcome::routes())
 }
 
 /// An id as one segment of a path.

@@ -10,6 +10,7 @@ texts! {
         new: "New app", "Neue App";
         edit: "Edit app", "App bearbeiten";
         many: "Add many", "Viele hinzufügen";
+        catalogue: "Catalogue", "Katalog";
         search: "Find an app by its name", "App nach Namen suchen";
         link: "Link", "Link";
         link_hint: "Where the tile leads, such as https://nas.example", "Wohin die Kachel führt, etwa https://nas.example";
@@ -50,6 +51,52 @@ texts! {
         look: "Look at it first", "Erst ansehen";
         line: "Line {}", "Zeile {}";
         add_all: "Add all", "Alle hinzufügen";
+    }
+}
+
+texts! {
+    /// A new app from its address.
+    Address {
+        address: "Address of the app", "Adresse der App";
+        hint: "Where it opens, such as nas.lan:8096 or https://cloud.example. Portico looks there for its name and icon.", "Wo sie sich öffnet, etwa nas.lan:8096 oder https://cloud.example. Portico sucht dort Name und Symbol.";
+        look: "Look there", "Dort nachsehen";
+        by_hand: "Fill in everything by hand", "Alles von Hand ausfüllen";
+        catalogue: "Choose from a list of services", "Aus einer Liste von Diensten wählen";
+        found: "This is what the address says. Change what you like.", "Das sagt die Adresse. Ändern Sie, was Sie möchten.";
+        nothing: "The page there has no title. Type the name yourself.", "Die Seite dort hat keinen Titel. Geben Sie den Namen selbst ein.";
+        not_allowed: "This address is in your own network, where Portico looks only if its setting for icons names the host (--icons-allow {}). Check what it suggests, or type it yourself.", "Diese Adresse liegt in Ihrem eigenen Netz. Dort sieht Portico nur nach, wenn die Einstellung für Symbole den Host nennt (--icons-allow {}). Prüfen Sie den Vorschlag, oder geben Sie alles selbst ein.";
+        no_answer: "No page answers there now. Check what the address suggests, or type it yourself.", "Dort antwortet gerade keine Seite. Prüfen Sie, was die Adresse nahelegt, oder geben Sie alles selbst ein.";
+        busy: "Many addresses are being looked at. Try again in a moment, or type it yourself.", "Gerade werden viele Adressen angesehen. Versuchen Sie es gleich noch einmal, oder geben Sie alles selbst ein.";
+        preview: "Preview", "Vorschau";
+        no_name: "Name of the app", "Name der App";
+    }
+}
+
+texts! {
+    /// Services that many people run.
+    Catalogue {
+        title: "Services that many people run", "Dienste, die viele betreiben";
+        lead: "One click adds one.", "Ein Klick fügt einen hinzu.";
+        done: "To the list of apps", "Zur Liste der Apps";
+        run: "What do you run?", "Was betreiben Sie?";
+        one_click: "One click adds a service, with its icon. What is added can be changed later.", "Ein Klick fügt einen Dienst mit seinem Symbol hinzu. Alles lässt sich später ändern.";
+        host: "Where do they run?", "Wo laufen sie?";
+        host_hint: "The name or address of the machine. Services with a usual port then get a link, such as http://nas.lan:8096; others get theirs when you edit them.", "Name oder Adresse des Rechners. Dienste mit einem üblichen Port bekommen damit einen Link, etwa http://nas.lan:8096; die anderen bekommen ihn beim Bearbeiten.";
+        host_wrong: "must be the name or the address of a machine, such as nas.lan", "muss Name oder Adresse eines Rechners sein, etwa nas.lan";
+        add: "add", "hinzufügen";
+        added: "added; edit", "hinzugefügt; bearbeiten";
+        other_ways: "Other ways to begin", "Andere Anfänge";
+        homarr: "Coming from Homarr?", "Kommen Sie von Homarr?";
+        homarr_text: "Stop Portico, and type on its machine:", "Beenden Sie Portico, und geben Sie auf seinem Rechner ein:";
+        homarr_hint: "db.sqlite is Homarr's database; the ZIP of a backup works as well. The first line only says what would come along.", "db.sqlite ist die Datenbank von Homarr; auch die ZIP-Datei einer Sicherung geht. Die erste Zeile sagt nur, was mitkäme.";
+        media: "Films, music, photos and books", "Filme, Musik, Fotos und Bücher";
+        downloads: "Finding and downloading", "Finden und Herunterladen";
+        files: "Files and documents", "Dateien und Dokumente";
+        household: "Household, reading and notes", "Haushalt, Lesen und Notizen";
+        home: "The house", "Das Haus";
+        network: "The network", "Das Netz";
+        servers: "Machines", "Rechner";
+        tools: "Tools and figures", "Werkzeuge und Zahlen";
     }
 }
 

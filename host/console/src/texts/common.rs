@@ -90,9 +90,11 @@ texts! {
         password_hint: "At least 8 characters; a sentence is good", "Mindestens 8 Zeichen; ein Satz ist gut";
         submit: "Create administrator", "Administrator anlegen";
         done_title: "Portico is ready", "Portico ist bereit";
-        done_lead: "What most people do next:", "Was die meisten als Nächstes tun:";
-        next_app: "Add the first app", "Die erste App hinzufügen";
-        next_app_text: "A tile with a name, an icon and a link.", "Eine Kachel mit Name, Symbol und Link.";
+        done_lead: "Add what you run, then go home.", "Fügen Sie hinzu, was Sie betreiben, und gehen Sie zur Startseite.";
+        go_home: "Go to the home page", "Zur Startseite";
+        next_app: "Add an app by its address", "Eine App nach ihrer Adresse hinzufügen";
+        next_app_text: "Type where it is; name and icon are found.", "Geben Sie ein, wo sie ist; Name und Symbol werden gefunden.";
+        next_many_text: "Paste a list, a table or your browser's bookmarks.", "Fügen Sie eine Liste, eine Tabelle oder die Lesezeichen Ihres Browsers ein.";
         next_board: "Make a board", "Ein Board anlegen";
         next_board_text: "Arrange apps, and share them with people.", "Apps anordnen und mit anderen teilen.";
         next_invite: "Invite a person", "Jemanden einladen";

@@ -72,6 +72,8 @@ groups! {
     state: administration::State,
     apps: apps::Apps,
     icon_picker: apps::IconPicker,
+    address: apps::Address,
+    catalogue: apps::Catalogue,
     boards: boards::Boards,
     engines: engines::Engines,
     status: status::Status,

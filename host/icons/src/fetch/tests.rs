@@ -77,9 +77,18 @@ impl Connector for Here {
 
 /// A network in which the names of these tests exist. A proxy from the environment would not know them.
 fn network(allow: &str) -> Network {
+    network_with(allow, PICTURE)
+}
+
+/// The same for pages.
+pub(crate) fn network_for_pages(allow: &str, time: Duration) -> Network {
+    network_with(allow, Limits { time, ..PAGE })
+}
+
+fn network_with(allow: &str, limits: Limits) -> Network {
     let trust = Trust::Allowed(allow.parse().unwrap());
     let config = config().proxy(None);
-    Network::with_parts(config, Here::default(), Names::default(), trust, PICTURE)
+    Network::with_parts(config, Here::default(), Names::default(), trust, limits)
 }
 
 fn get(network: &Network, url: &str) -> Result<Vec<u8>, String> {
@@ -88,7 +97,7 @@ fn get(network: &Network, url: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Serves what `answer` writes for each path. Returns the port, and the number of requests so far.
-fn serve(
+pub(crate) fn serve(
     answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + 'static,
 ) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

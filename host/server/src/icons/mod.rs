@@ -1,4 +1,4 @@
-//! Looks icons up by name: the contract's interface `icons`.
+//! Looks icons up by name: the contract's interface `icons`. Also reads the pages of new apps.
 //!
 //! Invariants:
 //! - A lookup takes at most 2 seconds and never fails. A source that cannot be reached has no icons.
@@ -13,7 +13,8 @@ mod source;
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico_sandbox::icons::{Icons, NamedIcon};
+use portico_icons::Pages;
+use portico_sandbox::icons::{Icons, NamedIcon, NoPage, Page};
 use portico_storage::SharedRecords;
 use sha2::{Digest, Sha256};
 use tokio::{
@@ -37,6 +38,7 @@ const BATCH: usize = 64;
 /// Finds icons in the configured sources. Their indexes are fetched on first use and stored.
 pub struct IconSources {
     sources: Vec<Arc<Source>>,
+    pages: Pages,
     default_icon: String,
     records: Arc<dyn SharedRecords>,
     wait: Duration,
@@ -64,6 +66,7 @@ impl IconSources {
         let sources = sources.map(|source| Arc::new(Source::new(source.clone(), copy(&source))));
         Self {
             sources: sources.collect(),
+            pages: Pages::new(settings.allow),
             default_icon: settings.default_icon,
             records,
             wait: WAIT,
@@ -172,6 +175,20 @@ impl Icons for IconSources {
         // It looks at every icon of every source.
         let searched = spawn_blocking(move || search(&tables, &sources, &text, limit)).await;
         Some(searched.unwrap_or_default())
+    }
+
+    async fn page(&self, url: &str) -> Result<Page, NoPage> {
+        let read = self.pages.read(url).await;
+        let page = read.map_err(|error| match error {
+            portico_icons::NoPage::NotAllowed(_) => NoPage::NotAllowed,
+            portico_icons::NoPage::NoAnswer(_) => NoPage::NoAnswer,
+            portico_icons::NoPage::Busy => NoPage::Busy,
+        })?;
+        Ok(Page {
+            title: page.title,
+            application: page.application,
+            icon_url: page.icon_url,
+        })
     }
 
     fn default_icon(&self) -> String {

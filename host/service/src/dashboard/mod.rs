@@ -5,6 +5,7 @@
 //! input, validate, transact, return. A procedure needs `admin` unless its row says otherwise.
 
 mod app_status;
+mod addresses;
 mod audit;
 mod boards;
 mod extras;
@@ -37,6 +38,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         search_engines::ROWS,
         icons::ROWS,
         app_status::ROWS,
+        addresses::ROWS,
         onboarding::ROWS,
         state::ROWS,
         audit::ROWS,

@@ -16,14 +16,14 @@ use super::{
         list_place::ListPlace,
         tiles::{App, app_path},
     },
-    advice,
+    address, advice,
 };
 use crate::{
     edits::{Merged, WasRead},
     fields::WITH_ICON,
     form::{Form, Problems},
     respond::{page, page_with, see},
-    visit::{Visit, Visitor},
+    visit::{Query, Visit, Visitor},
 };
 
 /// The list of apps.
@@ -50,12 +50,24 @@ struct EditPage<'a> {
     read: WasRead,
     /// What is said of a link that is stored.
     advice: String,
+    /// Whether a new app begins with its address alone.
+    begins: bool,
+    /// What was found at the address of a new app.
+    found: String,
 }
 
 impl EditPage<'_> {
     fn title(&self) -> &'static str {
         let t = &self.v.t.apps;
         if self.app.is_some() { t.edit } else { t.new }
+    }
+
+    /// What stands on the tile until the app has a name.
+    fn tile_name(&self) -> &str {
+        match self.form.shown("name") {
+            "" => self.v.t.address.no_name,
+            name => name,
+        }
     }
 
     /// Where the form goes.
@@ -67,17 +79,37 @@ impl EditPage<'_> {
     }
 }
 
-async fn show_new(visit: Visitor) -> PageResult {
+async fn show_new(visit: Visitor, query: Query) -> PageResult {
     visit.permitted("app-create")?;
+    let typed = query.text("href").trim();
+    let (suggested, list) = match typed {
+        "" => (None, ListPlace::of(&visit, LIST)),
+        typed => (
+            Some(address::look(&visit, typed).await),
+            ListPlace::asked(&query, LIST),
+        ),
+    };
+    let begins = suggested.is_none();
+    let suggested = suggested.unwrap_or_default();
+    let form = Form::filled([
+        ("name", &suggested.name),
+        ("href", &suggested.href),
+        ("href-shown", &advice::shown(&suggested.href)),
+    ]);
     Ok(page(&EditPage {
         v: &visit,
         app: None,
-        form: &Form::default(),
+        form: &form,
         problems: Problems::default(),
-        picker: Picker::default(),
-        list: ListPlace::of(&visit, LIST),
+        picker: Picker {
+            url: suggested.icon_url,
+            ..Picker::default()
+        },
+        list,
         read: WasRead::default(),
         advice: String::new(),
+        begins,
+        found: suggested.found,
     }))
 }
 
@@ -111,6 +143,8 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
         list: ListPlace::of(&visit, LIST),
         read,
         advice: advice::of_stored(&visit, app.href.as_deref().unwrap_or_default()),
+        begins: false,
+        found: String::new(),
     }))
 }
 
@@ -216,6 +250,8 @@ async fn show_merged(
         list: ListPlace::kept(form, LIST),
         read,
         advice: String::new(),
+        begins: false,
+        found: String::new(),
     };
     Ok(page_with(status, &again))
 }

@@ -1,5 +1,6 @@
 //! `/apps`: the list of apps, and deleting one.
 
+mod address;
 mod advice;
 mod bookmarks;
 mod edit;
