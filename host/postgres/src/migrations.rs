@@ -28,6 +28,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0008_audit_groups.sql"),
         oldest: 7,
     },
+    // An older host shows the looks that it knows.
+    Migration {
+        sql: include_str!("migrations/0009_looks.sql"),
+        oldest: 7,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The dashboard side: what Portico does where it is the dashboard itself.
 //!
-//! It contains keys, sessions, invites, groups, boards, search engines, and all of that as one document (`state`), in
+//! It contains keys, sessions, invites, groups, boards, search engines, looks, pictures, and all of that as one document (`state`), in
 //! host code. It never writes users or apps itself. Each procedure has the same steps in the same order: read the
 //! input, validate, transact, return. A procedure needs `admin` unless its row says otherwise.
 
@@ -11,8 +11,10 @@ mod groups;
 mod icons;
 mod invites;
 mod keys;
+mod looks;
 mod onboarding;
 mod password_links;
+mod pictures;
 mod search_engines;
 mod sessions;
 mod state;
@@ -35,6 +37,8 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         extras::ROWS,
         search_engines::ROWS,
         icons::ROWS,
+        looks::ROWS,
+        pictures::ROWS,
         onboarding::ROWS,
         state::ROWS,
         audit::ROWS,
