@@ -20,11 +20,11 @@ fn everyone_sees_what_administrators_set_and_absent_fields_stay() {
     let admin = administrator(&server);
     let anonymous = server.anonymous();
     let none = json!({"name": null, "logo": null, "accentColor": null, "wallpaper": null, "density": "comfortable",
-        "columns": null, "wideScreens": false});
+        "columns": null, "wideScreens": true});
     assert_eq!(looks(&anonymous), none);
     let (logo, wallpaper) = (upload(&admin, "logo"), upload(&admin, "wallpaper"));
     let all = json!({"name": " Casa ", "logo": logo, "accentColor": "#3A5BCC", "wallpaper": wallpaper,
-        "density": "icons", "columns": 12, "wideScreens": true});
+        "density": "icons", "columns": 12, "wideScreens": false});
     admin.patch("/api/site", &all).assert_empty();
     let mut stored = all;
     stored["name"] = "Casa".into();

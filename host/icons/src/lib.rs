@@ -27,7 +27,7 @@ mod place;
 mod router;
 mod svg;
 
-pub use portico_model::DEFAULT_ICON;
+pub use portico_model::{DEFAULT_ICON, PICTURES};
 
 pub use self::{
     allow::AllowList,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use portico_model::{Id, Timestamp};
 
 /// What the dashboard looks like, for everyone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Looks {
     /// What it is called instead of Portico.
@@ -24,8 +24,23 @@ pub struct Looks {
     pub wide_screens: bool,
 }
 
+impl Default for Looks {
+    /// Those of Portico, which use wide screens.
+    fn default() -> Self {
+        Self {
+            name: None,
+            logo: None,
+            accent_color: None,
+            wallpaper: None,
+            density: Density::Comfortable,
+            columns: None,
+            wide_screens: true,
+        }
+    }
+}
+
 /// How large tiles are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Density {
     /// Icons with their names.
@@ -33,7 +48,6 @@ pub enum Density {
     /// One line.
     Compact,
     /// With descriptions.
-    #[default]
     Comfortable,
 }
 
@@ -56,9 +70,6 @@ impl Density {
         all.find(|density| density.name() == name)
     }
 }
-
-/// Where pictures are served: this, and then the id. It is what icons of apps and search engines refer to them by.
-pub const PICTURES: &str = "/api/pictures/";
 
 /// A picture that is uploaded.
 #[derive(Clone, Debug, PartialEq)]

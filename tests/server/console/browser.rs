@@ -102,6 +102,7 @@ fn pages(root: &Session) -> Value {
         format!("/apps/{app}/delete"),
         "/manage/boards",
         "/manage/boards/new",
+        "/manage/looks",
         format!("/manage/boards/{board}"),
         format!("/manage/boards/{board}/share"),
         format!("/manage/boards/{board}/delete"),
@@ -162,6 +163,13 @@ fn the_search_box_finds_what_is_on_the_board_then_other_apps_then_the_web() {
 fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
     let (server, _) = furnished();
     run("forms.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn looks_are_tried_saved_and_worn_at_once() {
+    let (server, _) = furnished();
+    run("looks.test.mjs", &server, &[]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod apps;
 mod audit;
 mod board_list;
 mod boards;
+mod colors;
 mod engines;
 mod first_start;
 mod found_users;
@@ -15,10 +16,12 @@ mod icon_picker;
 mod invites;
 mod keys;
 mod list_place;
+mod looks;
 mod new_password;
 mod onboarding;
 mod others;
 mod paging;
+mod pictures;
 mod profile;
 mod register;
 mod search;
@@ -42,6 +45,7 @@ pub(crate) fn routes() -> Router {
         .merge(audit::routes())
         .merge(board_list::routes())
         .merge(boards::routes())
+        .merge(colors::routes())
         .merge(engines::routes())
         .merge(first_start::routes())
         .merge(groups::routes())
@@ -49,6 +53,7 @@ pub(crate) fn routes() -> Router {
         .merge(icon_picker::routes())
         .merge(invites::routes())
         .merge(keys::routes())
+        .merge(looks::routes())
         .merge(new_password::routes())
         .merge(others::routes())
         .merge(profile::routes())

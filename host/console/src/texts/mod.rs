@@ -10,6 +10,7 @@ mod boards;
 mod common;
 mod engines;
 mod keys;
+mod looks;
 mod profile;
 pub(crate) mod rules;
 mod users;
@@ -73,6 +74,7 @@ groups! {
     icon_picker: apps::IconPicker,
     boards: boards::Boards,
     engines: engines::Engines,
+    looks: looks::Looks,
 }
 
 /// The languages.

@@ -8,11 +8,11 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portico_model::{
-    Timestamp,
+    PICTURES, Timestamp,
     error::{Code, Error},
 };
 use portico_rules::{bounds, permissions::Permission, pictures::Format};
-use portico_storage::{DashboardTransaction, NewPicture, PICTURES, Picture, PictureCount};
+use portico_storage::{DashboardTransaction, NewPicture, Picture, PictureCount};
 use serde::Serialize;
 
 use super::validate::Fields;

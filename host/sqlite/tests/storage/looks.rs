@@ -37,7 +37,7 @@ pub async fn looks_read_back_as_they_were_set(store: &Store) {
         wallpaper: Some("wall".into()),
         density: Density::Icons,
         columns: Some(7),
-        wide_screens: true,
+        wide_screens: false,
     };
     for looks in [&all, &Looks::default(), &all] {
         let mut writer = store.write().await;

@@ -9,9 +9,9 @@ use crate::dashboard_records::{
     Shares,
 };
 use crate::driver::VIEW_ALL_BOARDS;
-use crate::looks::{Looks, NewPicture, PICTURES, PictureCount};
+use crate::looks::{Looks, NewPicture, PictureCount};
 use crate::records::{Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer};
-use portico_model::{Id, Provider};
+use portico_model::{Id, PICTURES, Provider};
 
 /// Every record, by its id.
 #[derive(Clone, Default)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use portico_model::{TextChange, error::Error};
-use portico_storage::{Access, DashboardTransaction, Looks, PICTURES, Picture};
+use portico_model::{PICTURES, TextChange, error::Error};
+use portico_storage::{Access, DashboardTransaction, Looks, Picture};
 use serde::Serialize;
 
 use super::{
