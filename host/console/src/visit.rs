@@ -119,7 +119,7 @@ impl Visit {
         // An API without looks has those of Portico.
         let looks = api.query::<Looks>("site.get", serde_json::Value::Null);
         let session = api.get::<Session>("/api/auth/session");
-        let (looks, session) = futures_util::join!(looks, session);
+        let (looks, session) = futures_util::future::join(looks, session).await;
         let (user, failure) = match session {
             Ok(session) => (Some(session.user), None),
             Err(error) if error.status == StatusCode::UNAUTHORIZED => (None, None),

@@ -71,8 +71,9 @@ impl LooksPage<'_> {
         ]
     }
 
-    fn columns(&self) -> impl Iterator<Item = u32> {
-        bounds::TILE_COLUMNS
+    /// The numbers of columns, and which of them is chosen.
+    fn columns(&self) -> impl Iterator<Item = (u32, bool)> {
+        bounds::TILE_COLUMNS.map(|number| (number, self.looks.columns == Some(number)))
     }
 
     fn most_bytes(&self) -> usize {

@@ -153,8 +153,8 @@ impl Shades {
         };
         let tint = tint.to_color();
         let is_readable = |color: Color| {
-            let others = grounds.into_iter().chain([tint, on_accent]);
-            others.into_iter().all(|other| color.contrast(other) >= READABLE)
+            let mut others = grounds.into_iter().chain([tint, on_accent]);
+            others.all(|other| color.contrast(other) >= READABLE)
         };
         // Black is readable on the light grounds, and white on the dark ones.
         while !is_readable(shade.to_color()) && (0.0..=1.0).contains(&shade.lightness) {
