@@ -36,7 +36,7 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
         ("columns", "4"),
         ("wideScreens", "yes"),
     ];
-    let with = |more: &[(&'static str, &'static str)]| [&fields, more].concat();
+    let with = |more: &[(&'static str, &'static str)]| [&fields[..], more].concat();
     let tried = browser.upload(&page, LOOKS, &with(&[("do", "try")]), ("logo-file", GIF));
     tried
         .assert_status(200)
@@ -52,7 +52,7 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
     let logo = logo.split('"').next().expect("its id").to_owned();
     assert_eq!(logo.len(), 64);
 
-    let saved = browser.submit(&tried, LOOKS, &[&with(&[])[..], &[("logo", &logo)]].concat());
+    let saved = browser.submit(&tried, LOOKS, &[&with(&[])[..], &[("logo", &*logo)][..]].concat());
     assert_eq!(saved.path, "/manage/looks?note=saved", "{}", saved.html);
     let stored = json!({"name": "Casa", "logo": logo, "accentColor": "#ffdd00", "wallpaper": null, "density": "icons",
         "columns": 4, "wideScreens": true});
