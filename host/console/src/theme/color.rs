@@ -130,7 +130,7 @@ mod tests {
             ("#000000", "#ffffff", 21.0),
             ("#ffffff", "#ffffff", 1.0),
             ("#767676", "#ffffff", 4.54),
-            ("#3451c6", "#ffffff", 6.55),
+            ("#3451c6", "#ffffff", 6.69),
         ] {
             let found = color(one).contrast(color(other));
             assert!((found - expected).abs() < 0.05, "{one} on {other}: {found}");

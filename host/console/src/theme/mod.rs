@@ -157,8 +157,10 @@ impl Shades {
             others.all(|other| color.contrast(other) >= READABLE)
         };
         // Black is readable on the light grounds, and white on the dark ones.
-        while !is_readable(shade.to_color()) && (0.0..=1.0).contains(&shade.lightness) {
-            shade.lightness += step;
+        shade.lightness = shade.lightness.clamp(0.0, 1.0);
+        let end = if step < 0.0 { 0.0 } else { 1.0 };
+        while !is_readable(shade.to_color()) && shade.lightness != end {
+            shade.lightness = (shade.lightness + step).clamp(0.0, 1.0);
         }
         let hover = Lch {
             lightness: (shade.lightness + step.signum() * HOVER).clamp(0.0, 1.0),
