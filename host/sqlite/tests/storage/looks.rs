@@ -94,10 +94,10 @@ pub async fn pictures_that_nothing_uses_go_and_no_others(store: &Store) {
     writer.set_looks(&looks).await.unwrap();
     let mut uses = app("a", "Uses");
     uses.app.icon_url = "/api/pictures/app".into();
-    writer.insert_app(&uses).await.unwrap();
+    writer.insert_apps(&[uses]).await.unwrap();
     let mut without = app("b", "Does not");
     without.app.icon_url = "https://x.example/api/pictures/old".into();
-    writer.insert_app(&without).await.unwrap();
+    writer.insert_apps(&[without]).await.unwrap();
     let engine = SearchEngine {
         id: "e".into(),
         name: "e".into(),

@@ -99,7 +99,7 @@ impl ProfilePage<'_> {
     }
 
     fn picture_hint(&self) -> String {
-        let most = picture::size(picture::MOST_BYTES, self.v.t.language);
+        let most = size(picture::MOST_BYTES, self.v.t.language);
         self.v.fill(self.v.t.profile.picture_hint, most)
     }
 
