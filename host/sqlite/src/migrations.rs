@@ -11,11 +11,12 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
-    include_str!("migrations/0015_looks.sql"),
+    include_str!("migrations/0015_key_limits.sql"),
+    include_str!("migrations/0016_looks.sql"),
 ];
 
 /// The version that this binary knows.
@@ -200,8 +201,22 @@ mod tests {
     }
 
     #[test]
-    fn a_database_from_before_looks_keeps_its_records_and_takes_pictures_of_its_users() {
+    fn a_key_from_before_its_limits_may_do_what_its_user_may() {
         let mut connection = build(FIRST + 2).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO api_key (id, secret_hash, user_id, created_at) VALUES ('k', x'07', 'u', 1)";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let kept = "SELECT count(*) FROM api_key WHERE id = 'k' AND permissions IS NULL AND read_only = 0";
+        assert_eq!(number(&connection, kept).unwrap(), 1);
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_database_from_before_looks_keeps_its_records_and_takes_pictures_of_its_users() {
+        let mut connection = build(FIRST + 3).unwrap();
         let records = "
             INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
                 ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
