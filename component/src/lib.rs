@@ -24,7 +24,6 @@ mod environment;
 mod error;
 mod names;
 mod password;
-mod pictures;
 mod procedures;
 mod sign_in;
 mod state;

@@ -33,6 +33,12 @@ pub const IMAGE: RangeInclusive<usize> = 0..=350_000;
 pub const IMAGE_SIDE: u32 = 8192;
 /// The most pixels of a profile image.
 pub const IMAGE_PIXELS: u64 = 40_000_000;
+/// The most bytes of an uploaded picture.
+pub const PICTURE_BYTES: usize = 1 << 20;
+/// The length of an uploaded picture as a data URI, in base64.
+pub const PICTURE: RangeInclusive<usize> = 1..=PICTURE_BYTES.div_ceil(3) * 4 + 64;
+/// How many columns of tiles a page may have.
+pub const TILE_COLUMNS: RangeInclusive<u32> = 1..=12;
 /// How many results a search returns.
 pub const LIMIT: RangeInclusive<u32> = 1..=100;
 /// How many records a page has.

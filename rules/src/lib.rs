@@ -1,5 +1,5 @@
-//! The rules that the component and the host share: bounds, names, permissions, the table of procedures. Nothing
-//! here does I/O or knows the contract's types.
+//! The rules that the component and the host share: bounds, names, permissions, pictures, the table of procedures.
+//! Nothing here does I/O or knows the contract's types.
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;
@@ -12,4 +12,5 @@ pub mod links;
 pub mod names;
 pub mod passwords;
 pub mod permissions;
+pub mod pictures;
 pub mod procedures;

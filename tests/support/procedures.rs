@@ -4,6 +4,7 @@
 //! disagree with the service. A test in `tests/api/access.rs` compares it with the
 //! service's own table, so a procedure without a row fails.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use crate::{Answer, Client, NO_INPUT, PASSWORD, escape, trpc_query_path};
@@ -103,6 +104,8 @@ pub enum About {
     Caller,
     /// No record: what the report in the output counts, for the input of this registry.
     Report,
+    /// No record: the dashboard as a whole.
+    Nothing,
 }
 
 /// One procedure. A caller who passes the access check gets a 200 for the input.
@@ -204,6 +207,7 @@ impl Row {
             About::First => output[0]["id"].clone(),
             About::Caller => caller.into(),
             About::Report => COUNTS.into(),
+            About::Nothing => Value::Null,
         }
     }
 
@@ -213,7 +217,7 @@ impl Row {
         match self.about {
             About::First => output.as_array().expect("records").len(),
             About::Report => output["created"].as_array().expect("records").len(),
-            About::Rule | About::Caller => self.creates().into(),
+            About::Rule | About::Caller | About::Nothing => self.creates().into(),
         }
     }
 
@@ -281,6 +285,19 @@ fn image(records: &mut dyn Records) -> Option<&'static str> {
     records
         .flag()
         .then_some("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAIBAABBAQAOw==")
+}
+
+/// A picture of one pixel that nothing else has: its unused colours are letters of a name.
+pub fn picture(name: &str) -> String {
+    let mut colors = name.as_bytes().to_vec();
+    colors.resize(48, 0);
+    let gif = [
+        &b"GIF89a\x01\0\x01\0\x83\0\0"[..],
+        &colors,
+        b",\0\0\0\0\x01\0\x01\0\0\x04\x02\x10\x04\0;",
+    ]
+    .concat();
+    format!("data:image/gif;base64,{}", STANDARD.encode(&gif))
 }
 
 /// A short of a search engine: the end of a name, reversed. Names are numbered at their ends.
@@ -449,6 +466,12 @@ pub static TABLE: &[Row] = &[
         input
     }).rest("PUT", "/api/searchEngines/{id}"),
     mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
+    query("site.get", Everyone, none).rest("GET", "/api/site").weight(10),
+    mutation("site.update", ADMIN, |it|
+        json!({"name": it.name(), "accentColor": "#336699", "density": if it.flag() { "icons" } else { "compact" }}))
+        .rest("PATCH", "/api/site").about(About::Nothing).weight(10),
+    mutation("picture.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
+        |it| json!({"image": picture(&it.name())})).rest("POST", "/api/pictures").weight(10),
     query("icon.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/icons/search")
         .weight(5),
     query("app.readAddress", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),

@@ -5,11 +5,10 @@ use alloc::string::{String, ToString};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use portico_rules::bounds;
+use portico_rules::{bounds, pictures::Format};
 
 use super::issues::Checked;
 use super::url;
-use crate::pictures::Format;
 
 /// The most characters of an image.
 const MAX: usize = *bounds::IMAGE.end();

@@ -362,6 +362,7 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (target !== document.body) return;
   document.documentElement.dataset.colors = frame().colors ?? "auto";
   document.documentElement.lang = frame().lang ?? "en";
+  wearTheme();
   foldSections();
   enrich();
   clearTimeout(nextLook);
@@ -375,6 +376,19 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (isLost || (isOther && !activeElement.autofocus)) find("#main")?.focus();
 });
 let path = location.pathname;
+
+// htmx leaves HEAD as it was.
+function wearTheme() {
+  const { theme } = frame();
+  const worn = find("#theme");
+  if (worn?.getAttribute("href") === theme) return;
+  if (theme) {
+    const link = document.createElement("link");
+    Object.assign(link, { id: "theme", rel: "stylesheet", href: theme });
+    document.head.append(link);
+  }
+  worn?.remove();
+}
 
 // The menu for managing begins closed on phones.
 function foldSections() {
@@ -407,7 +421,7 @@ document.addEventListener("input", ({ target }) => {
 document.addEventListener("change", ({ target }) => {
   if (target.id === "iconUrl") {
     const url = target.value.trim();
-    if (url.startsWith("data:image/")) previewIcon(url);
+    if (url.startsWith("data:image/") || url.startsWith("/api/pictures/")) previewIcon(url);
     else previewIcon(/^https?:/i.test(url) ? `/icons/preview?url=${encodeURIComponent(url)}` : "");
   } else if (target.name === "icon-choice" && target.value !== "") {
     find("#iconUrl").value = target.value;
@@ -534,10 +548,11 @@ document.addEventListener("change", async ({ target }) => {
   const picture = await createImageBitmap(file).catch(() => null);
   // What cannot be drawn is sent as it is, and refused with the reason.
   if (!picture) return;
+  const side = Number(target.dataset.side ?? 512);
   // Few bytes can hold many pixels.
-  const isSmall = file.size <= most && Math.max(picture.width, picture.height) <= 2048;
-  for (const side of isSmall ? [] : [512, 384, 256, 128, 64]) {
-    const smaller = await drawn(picture, side);
+  const isSmall = file.size <= most && Math.max(picture.width, picture.height) <= Math.max(2048, side);
+  for (const part of isSmall ? [] : [1, 0.75, 0.5, 0.25, 0.125]) {
+    const smaller = await drawn(picture, side * part);
     if (smaller && smaller.size <= most && target.files[0] === file) {
       const files = new DataTransfer();
       files.items.add(new File([smaller], file.name, { type: smaller.type }));

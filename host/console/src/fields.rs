@@ -33,7 +33,7 @@ pub(crate) struct Fields {
 /// A form of lines: names, passwords, choices.
 pub(crate) static LINES: Fields = Fields { long: &[], more: 0 };
 
-/// An app or a search engine, with the search for its icon.
+/// An app or a search engine, with the search for its icon, or a picture.
 pub(crate) static WITH_ICON: Fields = Fields {
     long: &[
         ("description", most(&bounds::DESCRIPTION)),
@@ -43,7 +43,7 @@ pub(crate) static WITH_ICON: Fields = Fields {
         ("iconUrl", most(&bounds::ICON_URL)),
         ("icon-choice", 2_048),
     ],
-    more: 0,
+    more: bounds::PICTURE_BYTES,
 };
 
 /// The items of a board, each with its id.
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn bounds_of_forms_come_from_their_fields() {
         let sizes = [&LINES, &WITH_ICON, &BOARD, &DOCUMENT].map(|fields| fields.largest() >> 10);
-        assert_eq!(sizes, [64, 512, 2048, 16_384]);
+        assert_eq!(sizes, [64, 1536, 2048, 16_384]);
         assert_eq!(Fields::with(262_000).largest() >> 10, 384);
     }
 

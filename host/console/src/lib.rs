@@ -15,11 +15,13 @@ mod edits;
 mod fields;
 mod form;
 mod links;
+mod looks;
 mod pages;
 mod query;
 mod respond;
 mod site;
 mod texts;
+mod theme;
 mod times;
 mod visit;
 
@@ -96,6 +98,6 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
         pages::routes()
     };
     let pages = routes.layer(from_fn_with_state(console, visit::around));
-    let pages = pages.merge(assets::routes());
+    let pages = pages.merge(assets::routes()).merge(theme::routes());
     surround(pages, &settings.limits, &settings.trusted_proxies)
 }

@@ -1,6 +1,6 @@
 //! A visit: who reads a page, in which language and colours, and their access to the API.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use askama::Template;
 use askama::filters::{Escaper as _, Html};
@@ -23,6 +23,7 @@ use crate::{
     assets,
     fields::{Fields, LINES},
     form::{self, Form, FormSecret, Problems, TOKEN},
+    looks::{Looks, TileAttributes},
     respond::{accepts_gzip, add_headers, compress, compress_off_thread, page_with, see, written},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
@@ -102,6 +103,9 @@ pub(crate) struct Visit {
     pub elsewhere: Option<Elsewhere>,
     sender: Sender,
     secret: FormSecret,
+    looks: Looks,
+    /// Looks that are shown before they are saved.
+    tried_looks: OnceLock<Looks>,
 }
 
 impl Visit {
@@ -112,7 +116,11 @@ impl Visit {
         struct Session {
             user: User,
         }
-        let (user, failure) = match api.get::<Session>("/api/auth/session").await {
+        // An API without looks has those of Portico.
+        let looks = api.query::<Looks>("site.get", serde_json::Value::Null);
+        let session = api.get::<Session>("/api/auth/session");
+        let (looks, session) = futures_util::future::join(looks, session).await;
+        let (user, failure) = match session {
             Ok(session) => (Some(session.user), None),
             Err(error) if error.status == StatusCode::UNAUTHORIZED => (None, None),
             Err(error) => (None, Some(error)),
@@ -134,6 +142,8 @@ impl Visit {
             elsewhere: None,
             sender: sender(&parts.headers, console.public_url.as_ref()),
             secret: FormSecret::of(&parts.headers, console.is_secure()),
+            looks: looks.unwrap_or_default(),
+            tried_looks: OnceLock::new(),
         })
     }
 
@@ -151,6 +161,8 @@ impl Visit {
             elsewhere: None,
             sender: Sender::Unknown,
             secret: FormSecret::of(&parts.headers, console.is_secure()),
+            looks: Looks::default(),
+            tried_looks: OnceLock::new(),
         }
     }
 
@@ -244,6 +256,29 @@ impl Visit {
     /// The hidden field of a form that changes something.
     pub fn token(&self) -> HiddenToken {
         HiddenToken(self.secret.token())
+    }
+
+    /// What the dashboard looks like.
+    pub fn looks(&self) -> &Looks {
+        self.tried_looks.get().unwrap_or(&self.looks)
+    }
+
+    /// Shows this page with these looks, which are not saved.
+    pub fn try_looks(&self, looks: Looks) {
+        let _ = self.tried_looks.set(looks);
+    }
+
+    /// What the dashboard is called.
+    pub fn brand(&self) -> &str {
+        self.looks().name.as_deref().unwrap_or(self.t.common.brand)
+    }
+
+    /// The attributes of the element around the tiles of this page.
+    pub fn tiles(&self) -> TileAttributes<'_> {
+        TileAttributes {
+            looks: self.looks(),
+            is_board: self.is_home() || ["/boards", "/b"].iter().any(|path| self.is_in(path)),
+        }
     }
 
     pub fn css(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! HTTP: procedure calls, REST, sign-in, health, and the OpenAPI document.
 //!
 //! Invariants:
-//! - Every answer under `/api` is JSON, refusals included; only the page at `/api/docs` is not.
+//! - Every answer under `/api` is JSON, refusals included; only the page at `/api/docs` and pictures are not.
 //! - A request is authenticated first, then authorised; its body is read last. Sign-in reads its body first: the
 //!   body holds the credentials.
 //! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to be sent (`budget.rs`).
@@ -21,6 +21,7 @@ mod in_process;
 mod linger;
 mod middleware;
 pub mod openapi;
+mod pictures;
 mod place;
 mod providers;
 mod proxy_user;
@@ -92,6 +93,7 @@ pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
                 .head(providers::only_opened)
                 .fallback(providers::only_opened),
         )
+        .route("/api/pictures/{id}", get(pictures::picture).fallback(only_get))
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
         .route("/api/docs/{file}", get(docs::part).fallback(only_get));

@@ -30,7 +30,7 @@ mod place;
 mod router;
 mod svg;
 
-pub use portico_model::DEFAULT_ICON;
+pub use portico_model::{DEFAULT_ICON, PICTURES};
 
 pub use self::{
     address::{is_public, is_usual_port},

@@ -3,6 +3,7 @@
 //! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v`
 //!   identifies the icon's URL ([`app_icon`]), so that another icon has another address, and browsers may cache it for
 //!   long.
+//!   An icon that is an uploaded picture is at the picture's own address.
 //! - `GET /icons/default.svg`: the default icon. What has it gets the icon that fits its name, or its first letter.
 //! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
 //! - `GET /icons/named/{name}`: the icon that fits a name, or its first letter, for the same callers.
@@ -21,7 +22,7 @@ use axum::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use portico_http::InProcess;
-use portico_model::DEFAULT_ICON;
+use portico_model::{DEFAULT_ICON, PICTURES};
 use portico_rules::permissions::Permission;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
@@ -67,8 +68,19 @@ pub fn engine_icon(id: &str, icon_url: &str) -> String {
 }
 
 fn path(kind: &str, id: &str, icon_url: &str) -> String {
+    // An uploaded picture never changes at its address, and needs no look at the app.
+    if let Some(path) = picture_path(icon_url) {
+        return path.into();
+    }
     let id = utf8_percent_encode(id, PLAIN);
     format!("/icons/{kind}/{id}?v={}", version(icon_url))
+}
+
+/// The path of an uploaded picture, if the icon is one.
+fn picture_path(icon_url: &str) -> Option<&str> {
+    let id = icon_url.strip_prefix(PICTURES)?;
+    let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then_some(icon_url)
 }
 
 /// Identifies the URL of an icon.
@@ -165,6 +177,13 @@ impl Routes {
     async fn icon(&self, parts: &Parts, record: &Record) -> Response {
         if [DEFAULT_ICON, EARLIER_DEFAULT_ICON].contains(&&*record.icon_url) {
             return self.icon_by_name(parts, &record.name).await;
+        }
+        if let Some(path) = picture_path(&record.icon_url) {
+            let mut response = answer::text(StatusCode::TEMPORARY_REDIRECT, "It is an uploaded picture");
+            if let Ok(path) = HeaderValue::from_str(path) {
+                response.headers_mut().insert(header::LOCATION, path);
+            }
+            return response;
         }
         let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(&record.icon_url));
         let keep = if is_asked_for { Keep::ForLong } else { Keep::Ask };

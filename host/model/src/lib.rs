@@ -12,4 +12,7 @@ pub use self::time::Timestamp;
 /// The icon of an app whose name fits no icon. The app is shown with its first letter until one is found.
 pub const DEFAULT_ICON: &str = "/icons/default.svg";
 
+/// Where uploaded pictures are served: this, and then the id. It is how icons of apps and search engines name them.
+pub const PICTURES: &str = "/api/pictures/";
+
 pub use self::types::*;

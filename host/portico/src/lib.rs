@@ -136,7 +136,7 @@ pub use self::{
 /// `pages` takes a router that serves the calls of the pages: [`Plugin::router`] has those of users and apps, and your
 /// dashboard adds its own, above all `GET /api/auth/session`, which says who is signed in. A page whose calls have no
 /// route is not found: the pages of `/apps` need nothing more; those of boards, groups, keys and search engines need
-/// the procedures of these names. Links to icons lead to `/icons/…`. Keep a session in a cookie named `portico_session`
+/// the procedures of these names, and a page looks as `site.get` says where there is one. Links to icons lead to `/icons/…`. Keep a session in a cookie named `portico_session`
 /// (`__Host-portico_session` with TLS): forms are bound to it.
 #[cfg(feature = "console")]
 pub mod console {

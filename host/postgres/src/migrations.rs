@@ -33,6 +33,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0009_key_limits.sql"),
         oldest: 9,
     },
+    // An older host shows the looks that it knows.
+    Migration {
+        sql: include_str!("migrations/0010_looks.sql"),
+        oldest: 9,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -14,6 +14,7 @@ pub mod identity;
 pub mod imported_keys;
 mod issues;
 pub mod json;
+pub mod pictures;
 pub mod procedures;
 pub mod reachability;
 pub mod report;

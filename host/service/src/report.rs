@@ -54,7 +54,7 @@ pub struct Unnamed {
 
 #[derive(Serialize, Deserialize)]
 pub struct ReportEntry {
-    /// `group`, `user`, `app`, `searchEngine` or `board`.
+    /// `group`, `user`, `app`, `searchEngine`, `board` or `site`.
     pub kind: Cow<'static, str>,
     /// `None` for a record that a dry run would create.
     pub id: Option<String>,

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, PasswordLink, Result,
-    SearchEngine, SecretHash, Session, SessionUser, Shares, Viewer,
+    DashboardTransaction, ExtrasOf, Group, Invite, Looks, NamedShares, NewInvite, NewPicture, PasswordLink,
+    Picture, PictureCount, Result, SearchEngine, SecretHash, Session, SessionUser, Shares, Viewer,
 };
 
 use crate::database::Database;
@@ -221,6 +221,38 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.runner.delete_search_engine(id).await
+    }
+
+    async fn get_looks(&mut self) -> Result<Looks> {
+        self.runner.get_looks().await
+    }
+
+    async fn set_looks(&mut self, looks: &Looks) -> Result<()> {
+        self.runner.set_looks(looks).await
+    }
+
+    async fn put_picture(&mut self, picture: &NewPicture) -> Result<bool> {
+        self.runner.put_picture(picture).await
+    }
+
+    async fn get_picture(&mut self, id: &str) -> Result<Option<Picture>> {
+        self.runner.get_picture(id).await
+    }
+
+    async fn get_picture_size(&mut self, id: &str) -> Result<Option<u64>> {
+        self.runner.get_picture_size(id).await
+    }
+
+    async fn count_pictures(&mut self) -> Result<PictureCount> {
+        self.runner.count_pictures().await
+    }
+
+    async fn count_unused_pictures(&mut self, uploader_id: &str) -> Result<PictureCount> {
+        self.runner.count_unused_pictures(uploader_id).await
+    }
+
+    async fn remove_unused_pictures(&mut self, before: Timestamp) -> Result<u64> {
+        self.runner.remove_unused_pictures(before).await
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {

@@ -22,8 +22,10 @@ mod dialect;
 mod extras;
 mod groups;
 mod invites;
+mod looks;
 mod parameter;
 mod password_links;
+mod pictures;
 mod search_engines;
 mod statement;
 mod texts;
@@ -50,7 +52,9 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
         extras::STATEMENTS,
         groups::STATEMENTS,
         invites::STATEMENTS,
+        looks::STATEMENTS,
         password_links::STATEMENTS,
+        pictures::STATEMENTS,
         search_engines::STATEMENTS,
         users::STATEMENTS,
     ];

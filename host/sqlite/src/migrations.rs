@@ -11,11 +11,12 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
     include_str!("migrations/0015_key_limits.sql"),
+    include_str!("migrations/0016_looks.sql"),
 ];
 
 /// The version that this binary knows.
@@ -112,15 +113,22 @@ pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64
 mod tests {
     use super::*;
 
-    const WITH_NEXT: [&str; 5] = [
-        MIGRATIONS[0],
-        MIGRATIONS[1],
-        MIGRATIONS[2],
-        MIGRATIONS[3],
+    const WITH_NEXT: [&str; MIGRATIONS.len() + 1] = followed_by(
         "ALTER TABLE board ADD COLUMN colour TEXT;
          CREATE TABLE new_app (id TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL) STRICT;
          INSERT INTO new_app SELECT id, name FROM app; DROP TABLE app; ALTER TABLE new_app RENAME TO app",
-    ];
+    );
+
+    /// All migrations, and this one.
+    const fn followed_by(next: &str) -> [&str; MIGRATIONS.len() + 1] {
+        let mut all = [next; MIGRATIONS.len() + 1];
+        let mut index = 0;
+        while index < MIGRATIONS.len() {
+            all[index] = MIGRATIONS[index];
+            index += 1;
+        }
+        all
+    }
 
     /// A database with an app on a board.
     fn database() -> Connection {
@@ -207,13 +215,34 @@ mod tests {
     }
 
     #[test]
+    fn a_database_from_before_looks_keeps_its_records_and_takes_pictures_of_its_users() {
+        let mut connection = build(FIRST + 3).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg')";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let picture = "
+            INSERT INTO picture (id, content_type, uploader_id, uploaded_at, content) VALUES ('p', 'image/png', 'u', 7, x'00');
+            INSERT INTO site (id, logo_id, density, wide_screens) VALUES ('site', 'p', 'icons', 1);
+            DELETE FROM user_account";
+        connection.execute_batch(picture).unwrap();
+        let count = |sql| number(&connection, sql).unwrap();
+        assert_eq!(count("SELECT count(*) FROM app"), 1);
+        assert_eq!(count("SELECT count(*) FROM picture WHERE uploader_id IS NULL"), 1);
+        let used = connection.execute_batch("DELETE FROM picture");
+        assert!(used.is_err(), "the looks use it");
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
     fn a_migration_that_fails_changes_nothing() {
         let mut connection = database();
         let next = "DELETE FROM app; CREATE TABLE app (id TEXT)";
-        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], next];
-        run_missing(&mut connection, &migrations(next)).unwrap_err();
+        run_missing(&mut connection, &followed_by(next)).unwrap_err();
         let dangling = "PRAGMA defer_foreign_keys = ON; DELETE FROM app";
-        run_missing(&mut connection, &migrations(dangling)).unwrap_err();
+        run_missing(&mut connection, &followed_by(dangling)).unwrap_err();
         assert_eq!(version_of(&connection), NEWEST as i64);
         assert_eq!(number(&connection, "SELECT count(*) FROM app").unwrap(), 1);
     }

@@ -8,6 +8,7 @@ use crate::dashboard_records::{
     ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, NamedShares, NewInvite,
     PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
+use crate::looks::{Looks, NewPicture, Picture, PictureCount};
 use crate::records::{Access, Result, Viewer};
 use crate::storage::{Storage, Transaction};
 use portico_model::{Provider, Timestamp};
@@ -158,6 +159,25 @@ pub trait DashboardTransaction: Transaction {
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>>;
     /// Removes a search engine; false if there is no such engine.
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool>;
+
+    /// What the dashboard looks like.
+    async fn get_looks(&mut self) -> Result<Looks>;
+    /// Replaces what the dashboard looks like. `reference`: there is no such picture.
+    async fn set_looks(&mut self, looks: &Looks) -> Result<()>;
+
+    /// Stores a picture. False if it is there already: then it counts as uploaded at this moment.
+    async fn put_picture(&mut self, picture: &NewPicture) -> Result<bool>;
+    /// A picture.
+    async fn get_picture(&mut self, id: &str) -> Result<Option<Picture>>;
+    /// How many bytes a picture has; `None` if there is no such picture.
+    async fn get_picture_size(&mut self, id: &str) -> Result<Option<u64>>;
+    /// All pictures.
+    async fn count_pictures(&mut self) -> Result<PictureCount>;
+    /// The pictures that this user has uploaded and that nothing uses: neither the looks nor the icon of an app or a search
+    /// engine.
+    async fn count_unused_pictures(&mut self, uploader_id: &str) -> Result<PictureCount>;
+    /// Removes the pictures that nothing uses and that were uploaded before this moment. Returns how many it removed.
+    async fn remove_unused_pictures(&mut self, before: Timestamp) -> Result<u64>;
 
     /// Adds a row to the audit log. (The row of a successful call is written by its transaction.)
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()>;

@@ -3,7 +3,7 @@
 //! There are two traits because there are two kinds of hosts. [`Storage`] is what the component asks for
 //! (`wit/storage.wit`, one method for each function): a dashboard that embeds Portico implements only
 //! that. [`DashboardStorage`] adds what Portico stores where it is the dashboard itself: keys, sessions,
-//! invites, groups, boards, search engines and the audit log.
+//! invites, groups, boards, search engines, looks, pictures and the audit log.
 //!
 //! Invariants of every driver:
 //! - A transaction that is dropped is undone. `commit` returns when all of the transaction is durable.
@@ -25,6 +25,7 @@ mod dashboard_records;
 pub mod driver;
 pub mod extras;
 mod ids;
+mod looks;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod nested;
@@ -44,6 +45,7 @@ pub use context::CallContext;
 pub use dashboard::*;
 pub use dashboard_records::*;
 pub use ids::Ids;
+pub use looks::*;
 pub use new_password::NewToken;
 pub use records::*;
 pub use shared::{Change, MemoryRecords, RecordKey, RecordKind, SharedRecord, SharedRecords, Turn};

@@ -58,6 +58,7 @@ fn every_procedure_is_there_as_a_call_and_every_route_as_itself() {
         "GET /api/auth/oidc/callback",
         "GET /api/health/live",
         "GET /api/health/ready",
+        "GET /api/pictures/{}",
         "GET /api/openapi",
         "GET /api/docs",
     ]

@@ -225,6 +225,14 @@ ask_first! {
     get_search_engine(id: &str) -> Option<SearchEngine>;
     list_search_engines() -> Vec<SearchEngine>;
     delete_search_engine(id: &str) -> bool;
+    get_looks() -> Looks;
+    set_looks(looks: &Looks) -> ();
+    put_picture(picture: &NewPicture) -> bool;
+    get_picture(id: &str) -> Option<Picture>;
+    get_picture_size(id: &str) -> Option<u64>;
+    count_pictures() -> PictureCount;
+    count_unused_pictures(uploader_id: &str) -> PictureCount;
+    remove_unused_pictures(before: Timestamp) -> u64;
     insert_audit(entry: &AuditEntry) -> ();
     list_audit(filter: &AuditFilter, offset: u64, limit: u32) -> Vec<AuditRow>;
     count_audit(filter: &AuditFilter) -> u64;

@@ -54,6 +54,7 @@ pub async fn export(side: &Side) -> Value {
         "boards": whole_boards,
         "shares": shares,
         "engines": side.ask("searchEngine.getAll", Value::Null).await,
+        "looks": side.ask("site.get", Value::Null).await,
         "invites": side.ask("invite.getAll", Value::Null).await,
         "keys": side.ask("apiKeys.getAll", Value::Null).await,
         "audit": audit(side).await,

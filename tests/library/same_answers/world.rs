@@ -298,6 +298,8 @@ impl World {
             "apiKeys.delete" | "apiKeys.deleteOwn" => self.keys.remove(&text(&input["apiKeyId"])),
             "state.export" => self.exported = Some(output.clone()),
             "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
+            // Nothing is asked of a picture later.
+            "picture.create" => {}
             _ if row.creates() => {
                 let (id, name) = (text(&row.target(input, output, "")), text(&input["name"]));
                 self.named(row.area()).add(Named { id, name });

@@ -130,6 +130,7 @@ fn pages(root: &Session) -> Value {
         format!("/apps/{app}/delete"),
         "/manage/boards",
         "/manage/boards/new",
+        "/manage/looks",
         format!("/manage/boards/{board}"),
         format!("/manage/boards/{board}/share"),
         format!("/manage/boards/{board}/delete"),
@@ -197,6 +198,13 @@ fn tiles_show_what_can_be_reached_and_the_search_opens_everywhere() {
 fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
     let (server, _) = furnished();
     run("forms.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn looks_are_tried_saved_and_worn_at_once() {
+    let (server, _) = furnished();
+    run("looks.test.mjs", &server, &[]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod browser;
 mod costs;
 mod engines;
 mod front;
+mod looks;
 mod old_forms;
 mod page;
 mod profile;

@@ -99,6 +99,27 @@ impl Browser {
         self.send_form_with(&[("origin", &self.origin)], action, token, fields)
     }
 
+    /// Sends a form of a page that has a file, named `x.png`.
+    #[track_caller]
+    pub fn upload(&self, page: &Page, action: &str, fields: &[(&str, &str)], file: (&str, &[u8])) -> Page {
+        let mut body = Vec::new();
+        let token = page.token();
+        for (name, value) in [("form-token", &*token)].iter().chain(fields) {
+            let part = format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend_from_slice(part.as_bytes());
+        }
+        let (name, content) = file;
+        let head = format!(
+            "--B\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"x.png\"\r\nContent-Type: \
+             image/png\r\n\r\n"
+        );
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n--B--\r\n");
+        let headers = [("content-type", "multipart/form-data; boundary=B")];
+        self.follow("POST", action, &headers, Some(&body))
+    }
+
     #[track_caller]
     fn send_form_with(
         &self,

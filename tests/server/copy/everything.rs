@@ -3,6 +3,7 @@
 use portico_storage::copying::{TABLES, Value};
 use portico_storage::hash_secret;
 use portico_tests::databases::Rows;
+use portico_tests::procedures::picture;
 use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, User, administrator};
 use serde_json::json;
 
@@ -61,6 +62,12 @@ impl Everything {
             let extras = json!({"id": id, "extras": "{\"kept\": true}"});
             admin.mutate(&format!("extras.saveOf{of}"), &extras).assert_done();
         }
+        let image = json!({"image": picture("everything")});
+        let uploaded = admin.output_of("picture.create", &image)["id"].clone();
+        let looks = json!({
+            "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5,
+        });
+        admin.mutate("site.update", &looks).assert_done();
         admin.invite();
         admin.output_of("user.createPasswordLink", &json!({"userId": alice.id}));
         server.sign_in("alice", PASSWORD);

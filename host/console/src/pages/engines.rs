@@ -180,9 +180,13 @@ async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
 
 async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
     visit.permitted("admin")?;
-    let form = visit.form_with(&WITH_ICON, request).await?;
+    let mut form = visit.form_with(&WITH_ICON, request).await?;
+    let upload = icon_picker::take_upload(visit, &mut form).await?;
+    let form = form;
     let mut read = WasRead::kept(&form, &FIELDS);
-    let (status, problems) = if icon_picker::is_search(&form) {
+    let (status, problems) = if !upload.is_empty() {
+        (StatusCode::UNPROCESSABLE_ENTITY, upload)
+    } else if icon_picker::is_search(&form) {
         (StatusCode::OK, Problems::default())
     } else {
         let merged = merge(visit, id, &form).await?;

@@ -1,7 +1,7 @@
 //! Choosing an icon: a field with its URL, and a search by name whose results are choices of the same form.
 //!
 //! Without JavaScript the search is a button that shows the form again, with what was typed. With it, `/icon-search`
-//! returns the results while people type.
+//! returns the results while people type. A picture can be uploaded instead; it is stored at once, and the form has its address.
 
 use askama::Template;
 use axum::{Router, routing::get};
@@ -9,10 +9,11 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{PageResult, presses_search};
+use super::{PageResult, pictures, presses_search};
 use crate::{
-    api::Api,
-    form::Form,
+    api::{Api, ApiError},
+    form::{Form, Problems},
+    looks::is_picture,
     respond::page,
     visit::{Query, Visit, Visitor, initial},
 };
@@ -106,6 +107,25 @@ pub(super) fn is_search(form: &Form) -> bool {
     presses_search(form, "icon-query", "find-icon")
 }
 
+/// The field with a picture to upload.
+const FILE: &str = "icon-file";
+
+/// Stores the picture that was chosen in a form, and puts its address into the field of the icon's URL.
+pub(super) async fn take_upload(visit: &Visit, form: &mut Form) -> Result<Problems, ApiError> {
+    let mut problems = Problems::default();
+    if form.file(FILE).is_none() {
+        return Ok(problems);
+    }
+    match pictures::store(visit, form, FILE).await? {
+        Ok(picture) => {
+            form.set("icon-choice", String::new());
+            form.set("iconUrl", picture.url);
+        }
+        Err(problem) => problems.add("iconUrl", problem),
+    }
+    Ok(problems)
+}
+
 /// The icon's URL in a form that was sent: a chosen result, or otherwise the text of the field.
 pub(super) fn chosen(form: &Form) -> &str {
     form.text(field(form))
@@ -128,6 +148,12 @@ fn preview(icon_url: &str) -> String {
         .unwrap_or_default()
         .to_ascii_lowercase();
     match scheme.as_str() {
+        _ if icon_url
+            .strip_prefix(portico_icons::PICTURES)
+            .is_some_and(is_picture) =>
+        {
+            icon_url.into()
+        }
         "data" if icon_url.starts_with("data:image/") => icon_url.into(),
         "http" | "https" if icon_url.len() <= LONGEST_PREVIEWED => {
             format!(
@@ -164,8 +190,17 @@ mod tests {
             preview(" https://a.example/i.svg "),
             "/icons/preview?url=https%3A%2F%2Fa%2Eexample%2Fi%2Esvg"
         );
+        let uploaded = format!("/api/pictures/{}", "0a".repeat(32));
+        assert_eq!(preview(&uploaded), uploaded);
         let long = format!("https://a.example/{}", "a".repeat(4096));
-        for none in ["", "/i.svg", "data:text/html,x", "javascript:alert(1)", &long] {
+        for none in [
+            "",
+            "/i.svg",
+            "/api/pictures/../x",
+            "data:text/html,x",
+            "javascript:alert(1)",
+            &long,
+        ] {
             assert_eq!(preview(none), "", "{none}");
         }
     }

@@ -7,6 +7,7 @@ mod audit;
 mod board_list;
 mod boards;
 mod destinations;
+mod colors;
 mod engines;
 mod first_start;
 mod found_users;
@@ -16,10 +17,12 @@ mod icon_picker;
 mod invites;
 mod keys;
 mod list_place;
+mod looks;
 mod new_password;
 mod onboarding;
 mod others;
 mod paging;
+mod pictures;
 mod profile;
 mod register;
 mod search;
@@ -46,6 +49,7 @@ pub(crate) fn routes() -> Router {
         .merge(board_list::routes())
         .merge(boards::routes())
         .merge(destinations::routes())
+        .merge(colors::routes())
         .merge(engines::routes())
         .merge(first_start::routes())
         .merge(groups::routes())
@@ -53,6 +57,7 @@ pub(crate) fn routes() -> Router {
         .merge(icon_picker::routes())
         .merge(invites::routes())
         .merge(keys::routes())
+        .merge(looks::routes())
         .merge(new_password::routes())
         .merge(others::routes())
         .merge(profile::routes())

@@ -106,6 +106,7 @@ texts! {
         icon: "Icon", "Symbol";
         icon_hint: "The address of a picture. Portico fetches it once and keeps it.", "Die Adresse eines Bildes. Portico holt es einmal und behält es.";
         by_name: "Leave it empty, and Portico chooses one by the name.", "Bleibt es leer, wählt Portico eines nach dem Namen.";
+        upload: "Or a picture of your own", "Oder ein eigenes Bild";
         search: "Find an icon by name", "Symbol nach Namen suchen";
         results: "Icons that were found", "Gefundene Symbole";
         found: "1 icon|{} icons", "1 Symbol|{} Symbole";

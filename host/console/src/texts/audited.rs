@@ -61,6 +61,8 @@ const ACTIONS: &[(&str, &str, &str)] = &[
         "Delete an invite",
         "Einladung l\u{f6}schen",
     ),
+    ("picture.create", "Upload a picture", "Bild hochladen"),
+    ("site.update", "Change the looks", "Aussehen \u{e4}ndern"),
     (
         "searchEngine.create",
         "Create a search engine",

@@ -10,6 +10,7 @@ mod boards;
 mod common;
 mod engines;
 mod keys;
+mod looks;
 mod profile;
 pub(crate) mod rules;
 mod status;
@@ -77,6 +78,7 @@ groups! {
     boards: boards::Boards,
     engines: engines::Engines,
     status: status::Status,
+    looks: looks::Looks,
 }
 
 /// The languages.

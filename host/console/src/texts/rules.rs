@@ -188,6 +188,34 @@ const SAID: &[(&str, &str)] = &[
         "Invalid invite",
         "Diese Einladung gilt nicht: Sie wurde benutzt oder ist abgelaufen, oder der Link ist unvollständig",
     ),
+    (
+        "must have at most {} bytes, got {}",
+        "darf höchstens {} Bytes haben (jetzt {})",
+    ),
+    (
+        "must be a PNG, JPEG, WebP, GIF, AVIF or ICO",
+        "muss ein PNG, JPEG, WebP, GIF, AVIF oder ICO sein",
+    ),
+    (
+        "must be in base64 with its padding",
+        "muss in vollständigem Base64 sein",
+    ),
+    (
+        "must be a colour such as #3451c6",
+        "muss eine Farbe sein, etwa #3451c6",
+    ),
+    (
+        "must be the id of a stored picture",
+        "muss die Kennung eines gespeicherten Bildes sein",
+    ),
+    (
+        "You have uploaded 50 pictures, or 16 MiB of them, that nothing uses: use them, or wait a day",
+        "Sie haben 50 Bilder oder 16 MiB hochgeladen, die niemand benutzt: Benutzen Sie sie, oder warten Sie einen Tag",
+    ),
+    (
+        "There are 2,000 pictures, or 256 MiB of them: remove some from apps or looks first",
+        "Es gibt schon 2.000 Bilder oder 256 MiB davon: Nehmen Sie zuerst einige aus Apps oder dem Aussehen",
+    ),
     ("App not found", "Eine dieser Apps gibt es nicht mehr"),
     ("Board not found", "Dieses Board gibt es nicht mehr"),
     ("Search engine not found", "Diese Suchmaschine gibt es nicht mehr"),

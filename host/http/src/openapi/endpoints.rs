@@ -4,7 +4,7 @@ use portico_model::error::Code::{self, *};
 use portico_sandbox::{Access, Kind};
 use portico_service::{
     procedures::{Procedure, Route},
-    shape::Shape,
+    shape::{Shape, required},
 };
 
 use crate::{health, providers};
@@ -106,7 +106,31 @@ const BROWSER_COOKIE: (&str, &str) = (
 );
 const ETAG: (&str, &str) = ("ETag", "Changes with the content; send it back in If-None-Match.");
 
+const PICTURE_INPUT: Shape =
+    Shape::Record(&[required("id", Shape::Text).about("The picture's id: 64 hexadecimal digits.")]);
+
 pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
+    Endpoint {
+        tag: "pictures",
+        input: PICTURE_INPUT,
+        refusals: &[
+            BadRequest,
+            NotFound,
+            PayloadTooLarge,
+            InternalServerError,
+            ServiceUnavailable,
+            Timeout,
+        ],
+        content_type: Some("image/*"),
+        header: Some(ETAG),
+        ..endpoint(
+            "GET",
+            "/api/pictures/{id}",
+            "getPicture",
+            "An uploaded picture: PNG, JPEG, WebP, GIF, AVIF or ICO. Everyone who knows the id gets it, and clients may keep \
+             it for ever.",
+        )
+    },
     Endpoint {
         tag: "auth",
         output: providers::PROVIDERS,

@@ -164,9 +164,13 @@ impl Operations {
         });
         if endpoint.route.method == "GET" {
             let fields = endpoint.input.fields().unwrap_or_default();
+            let place = |field: &Field| match endpoint.route.path.contains(&format!("{{{}}}", field.name)) {
+                true => "path",
+                false => "query",
+            };
             let parameters = fields
                 .iter()
-                .map(|field| self.parameter("query", field, endpoint.id));
+                .map(|field| self.parameter(place(field), field, endpoint.id));
             operation["parameters"] = parameters.collect();
         } else if !matches!(endpoint.input, Shape::Nothing) {
             let schema = self.schemas.of(&endpoint.input, endpoint.id);

@@ -17,6 +17,11 @@ const NEXT: Migration = Migration {
     oldest: NEWEST + 1,
 };
 
+/// All migrations, and this one.
+fn followed_by(next: Migration) -> Vec<Migration> {
+    MIGRATIONS.into_iter().chain([next]).collect()
+}
+
 /// A database of this version with an app; and its URL.
 async fn database(server: &Postgresql) -> String {
     let url = server.create_database("home");
@@ -53,7 +58,7 @@ async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_t
         .await
         .unwrap();
     let client = connect(&url, &next).await;
-    let migrations = [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], NEXT];
+    let migrations = followed_by(NEXT);
     let run_missing = run_missing(&client, &migrations);
     let migrated = tokio::time::timeout(Duration::from_secs(60), run_missing).await;
     migrated.expect("it does not wait").unwrap();
@@ -130,6 +135,30 @@ async fn a_key_from_before_its_limits_may_do_what_its_user_may() {
 
 #[tokio::test]
 #[ignore = "make test-all"]
+async fn a_database_from_before_looks_keeps_its_records_and_takes_pictures_of_its_users() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..4]).await.unwrap();
+    let records = "
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, false, true);
+        INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg')";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let picture = "
+        INSERT INTO picture (id, content_type, uploader_id, uploaded_at, content)
+            VALUES ('p', 'image/png', 'u', 7, '\\x00');
+        INSERT INTO site (id, logo_id, density, wide_screens) VALUES ('site', 'p', 'icons', true);
+        DELETE FROM user_account";
+    server.run("home", picture);
+    assert_eq!(server.run("home", "SELECT count(*) FROM app"), "1");
+    let kept = "SELECT count(*) FROM picture WHERE uploader_id IS NULL";
+    assert_eq!(server.run("home", kept), "1");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
 async fn a_migration_that_fails_changes_nothing() {
     let server = Postgresql::shared();
     let url = database(&server).await;
@@ -138,7 +167,7 @@ async fn a_migration_that_fails_changes_nothing() {
         ..NEXT
     };
     let client = connect(&url, "next").await;
-    let migrations = [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], wrong];
+    let migrations = followed_by(wrong);
     run_missing(&client, &migrations).await.unwrap_err();
     let version = "SELECT version FROM portico_version";
     assert_eq!(server.run("home", version), NEWEST.to_string());

@@ -74,6 +74,7 @@ pub fn difference(report: &Report, document: &Map<String, Value>, colours: Colou
 fn name_of(entry: &ReportEntry) -> String {
     let kind = match &*entry.kind {
         "searchEngine" => "search engine".into(),
+        "site" => "looks of".into(),
         kind => printable(kind),
     };
     let provider = entry.other_provider().map(|provider| format!(" ({provider})"));

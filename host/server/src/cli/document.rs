@@ -66,7 +66,7 @@ impl Document {
                 lines: OnceCell::new(),
             }),
             _ => bail!(
-                "{} is no document: it must have one or more of the keys groups, users, apps, searchEngines and boards",
+                "{} is no document: it must have one or more of the keys groups, users, apps, searchEngines, boards, site and pictures",
                 file.display()
             ),
         }

@@ -1,6 +1,6 @@
 //! The dashboard side: what Portico does where it is the dashboard itself.
 //!
-//! It contains keys, sessions, invites, groups, boards, search engines, and all of that as one document (`state`), in
+//! It contains keys, sessions, invites, groups, boards, search engines, looks, pictures, and all of that as one document (`state`), in
 //! host code. It never writes users or apps itself. Each procedure has the same steps in the same order: read the
 //! input, validate, transact, return. A procedure needs `admin` unless its row says otherwise.
 
@@ -13,8 +13,10 @@ mod groups;
 mod icons;
 mod invites;
 mod keys;
+mod looks;
 mod onboarding;
 mod password_links;
+mod pictures;
 mod search_engines;
 mod sessions;
 mod state;
@@ -39,6 +41,8 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         icons::ROWS,
         app_status::ROWS,
         addresses::ROWS,
+        looks::ROWS,
+        pictures::ROWS,
         onboarding::ROWS,
         state::ROWS,
         audit::ROWS,

@@ -28,6 +28,11 @@ impl Fields {
         self.place = vec![PathSegment::Field(list.into()), PathSegment::Index(index as u32)];
     }
 
+    /// The next fields are those of this record in the input.
+    pub fn enter_record(&mut self, field: &str) {
+        self.place = vec![PathSegment::Field(field.into())];
+    }
+
     /// The next fields are those of the input itself.
     pub fn leave(&mut self) {
         self.place.clear();

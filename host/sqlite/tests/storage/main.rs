@@ -6,6 +6,7 @@ mod copies;
 mod dashboard;
 mod isolation;
 mod limits;
+mod looks;
 mod names;
 mod nested;
 mod password_links;
@@ -126,6 +127,11 @@ on_every_driver! {
         a_link_ends_with_the_password_its_user_and_its_maker
         another_hash_of_the_same_password_ends_no_link
         nobody_gets_a_link_who_is_missing_or_disabled
+    }
+    looks {
+        looks_read_back_as_they_were_set
+        a_picture_is_stored_once_and_outlives_who_uploaded_it
+        pictures_that_nothing_uses_go_and_no_others
     }
     limits {
         a_list_with_too_much_text_is_refused_before_a_record_is_read

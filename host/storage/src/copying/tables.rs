@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 19] = [
+pub static TABLES: [Table; 21] = [
     table(
         "app",
         1,
@@ -153,6 +153,25 @@ pub static TABLES: [Table; 19] = [
     table("board_group", 2, &["board_id", "group_id", "may_change"]),
     table("user_extras", 1, &["user_id", "extras"]),
     table("board_extras", 1, &["board_id", "extras"]),
+    table(
+        "picture",
+        1,
+        &["id", "content_type", "uploader_id", "uploaded_at", "content"],
+    ),
+    table(
+        "site",
+        1,
+        &[
+            "id",
+            "name",
+            "logo_id",
+            "accent_color",
+            "wallpaper_id",
+            "density",
+            "tile_columns",
+            "wide_screens",
+        ],
+    ),
     table(
         "audit",
         1,

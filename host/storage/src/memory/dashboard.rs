@@ -1,10 +1,11 @@
 //! What Portico stores where it is the dashboard itself, in memory.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::state::{BoardRow, GroupRow, KeyRow, SearchEngineRow, State, insert};
+use super::state::{BoardRow, GroupRow, KeyRow, SearchEngineRow, State, count, insert};
 use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::dashboard::DashboardTransaction;
@@ -14,6 +15,7 @@ use crate::dashboard_records::{
     Share, Shares,
 };
 use crate::driver::MOST_EXPIRED;
+use crate::looks::{Looks, NewPicture, Picture, PictureCount};
 use crate::records::{ADMIN, Error, Result, Viewer};
 use portico_model::{Id, Provider, Timestamp};
 
@@ -486,6 +488,62 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_search_engine(id)))
+    }
+
+    async fn get_looks(&mut self) -> Result<Looks> {
+        Ok(self.state.looks.clone())
+    }
+
+    async fn set_looks(&mut self, looks: &Looks) -> Result<()> {
+        self.change(|state| {
+            State::check_reference(&state.pictures, looks.logo.iter().chain(&looks.wallpaper))?;
+            state.looks = looks.clone();
+            Ok(())
+        })
+    }
+
+    async fn put_picture(&mut self, picture: &NewPicture) -> Result<bool> {
+        self.create(&picture.id, |state| {
+            if let Some(present) = state.pictures.get_mut(&picture.id) {
+                Arc::make_mut(present).uploaded_at = picture.uploaded_at;
+                return Ok(false);
+            }
+            State::check_reference(&state.users, &picture.uploader_id)?;
+            insert(&mut state.pictures, &picture.id, Arc::new(picture.clone()))?;
+            Ok(true)
+        })
+    }
+
+    async fn get_picture(&mut self, id: &str) -> Result<Option<Picture>> {
+        let found = self.state.pictures.get(id);
+        Ok(found.map(|picture| picture.picture.clone()))
+    }
+
+    async fn get_picture_size(&mut self, id: &str) -> Result<Option<u64>> {
+        let found = self.state.pictures.get(id);
+        Ok(found.map(|picture| picture.picture.bytes.len() as u64))
+    }
+
+    async fn count_pictures(&mut self) -> Result<PictureCount> {
+        Ok(count(self.state.pictures.values().map(|picture| &**picture)))
+    }
+
+    async fn count_unused_pictures(&mut self, uploader_id: &str) -> Result<PictureCount> {
+        let unused = self.state.unused_pictures();
+        Ok(count(unused.filter(|picture| {
+            picture.uploader_id.as_deref() == Some(uploader_id)
+        })))
+    }
+
+    async fn remove_unused_pictures(&mut self, before: Timestamp) -> Result<u64> {
+        self.change(|state| {
+            let unused = state
+                .unused_pictures()
+                .filter(|picture| picture.uploaded_at < before);
+            let unused: Vec<Id> = unused.map(|picture| picture.id.clone()).collect();
+            state.pictures.retain(|id, _| !unused.contains(id));
+            Ok(unused.len() as u64)
+        })
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {

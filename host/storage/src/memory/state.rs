@@ -9,8 +9,9 @@ use crate::dashboard_records::{
     Shares,
 };
 use crate::driver::VIEW_ALL_BOARDS;
+use crate::looks::{Looks, NewPicture, PictureCount};
 use crate::records::{Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer};
-use portico_model::{Id, Provider};
+use portico_model::{Id, PICTURES, Provider};
 
 /// Every record, by its id.
 #[derive(Clone, Default)]
@@ -32,6 +33,8 @@ pub(super) struct State {
     /// What clients store about users and boards.
     pub extras: BTreeMap<ExtrasOf, String>,
     pub search_engines: BTreeMap<Id, SearchEngineRow>,
+    pub looks: Looks,
+    pub pictures: BTreeMap<Id, Arc<NewPicture>>,
     pub apps: BTreeMap<Id, StoredApp>,
     /// In the order in which they were added.
     pub audit: Vec<Arc<AuditRow>>,
@@ -224,6 +227,11 @@ impl State {
             row.shares.users.retain(|share| share.id != id);
             clear(&mut row.board.board.creator_id, id);
         }
+        for picture in self.pictures.values_mut() {
+            if picture.uploader_id.as_deref() == Some(id) {
+                Arc::make_mut(picture).uploader_id = None;
+            }
+        }
         self.password_versions.remove(id);
         self.disabled.remove(id);
         self.extras.remove(&ExtrasOf::User(id.to_owned()));
@@ -251,6 +259,19 @@ impl State {
             clear(&mut user.default_search_engine_id, id);
         }
         self.search_engines.remove(id).is_some()
+    }
+
+    /// The pictures that nothing uses.
+    pub fn unused_pictures(&self) -> impl Iterator<Item = &NewPicture> {
+        let apps = self.apps.values().map(|row| &row.app.icon_url);
+        let engines = self.search_engines.values().map(|row| &row.engine.icon_url);
+        let icons = apps.chain(engines).filter_map(|icon| icon.strip_prefix(PICTURES));
+        let looks = [&self.looks.logo, &self.looks.wallpaper];
+        let used: BTreeSet<&str> = icons
+            .chain(looks.into_iter().flatten().map(String::as_str))
+            .collect();
+        let unused = self.pictures.values().filter(move |one| !used.contains(&*one.id));
+        unused.map(|picture| &**picture)
     }
 
     pub fn remove_app(&mut self, id: &str) -> bool {
@@ -281,4 +302,14 @@ fn clear(reference: &mut Option<Id>, id: &str) {
     if reference.as_deref() == Some(id) {
         *reference = None;
     }
+}
+
+/// Counts pictures.
+pub(super) fn count<'a>(pictures: impl IntoIterator<Item = &'a NewPicture>) -> PictureCount {
+    let mut count = PictureCount::default();
+    for picture in pictures {
+        count.pictures += 1;
+        count.bytes += picture.picture.bytes.len() as u64;
+    }
+    count
 }

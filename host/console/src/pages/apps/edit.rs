@@ -151,6 +151,10 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
 async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("app-create")?;
     let mut form = visit.form_with(&WITH_ICON, request).await?;
+    let upload = icon_picker::take_upload(&visit, &mut form).await?;
+    if !upload.is_empty() {
+        return show_again(&visit, None, &form, upload).await;
+    }
     if icon_picker::is_search(&form) {
         return show_again(&visit, None, &form, Problems::default()).await;
     }
@@ -176,6 +180,10 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
 async fn update(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.permitted("app-modify-all")?;
     let mut form = visit.form_with(&WITH_ICON, request).await?;
+    let upload = icon_picker::take_upload(&visit, &mut form).await?;
+    if !upload.is_empty() {
+        return show_again(&visit, Some(&id), &form, upload).await;
+    }
     if icon_picker::is_search(&form) {
         return show_again(&visit, Some(&id), &form, Problems::default()).await;
     }

@@ -11,6 +11,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
+pub(super) use self::picture::size;
 use super::{PageResult, search::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
@@ -98,7 +99,7 @@ impl ProfilePage<'_> {
     }
 
     fn picture_hint(&self) -> String {
-        let most = picture::size(picture::MOST_BYTES, self.v.t.language);
+        let most = size(picture::MOST_BYTES, self.v.t.language);
         self.v.fill(self.v.t.profile.picture_hint, most)
     }
 

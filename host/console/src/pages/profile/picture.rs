@@ -70,7 +70,7 @@ fn kind_of(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// A size as text: `262 kB`, `1.3 MB`. It is never rounded down.
-pub(super) fn size(bytes: usize, language: Language) -> String {
+pub(in crate::pages) fn size(bytes: usize, language: Language) -> String {
     if bytes < 1_000_000 {
         return format!("{} kB", bytes.div_ceil(1_000));
     }

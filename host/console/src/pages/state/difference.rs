@@ -118,6 +118,7 @@ impl Record {
             "app" => t.state.app,
             "searchEngine" => t.state.engine,
             "board" => t.state.board,
+            "site" => t.looks.title,
             other => other,
         };
         let name = match entry.other_provider() {

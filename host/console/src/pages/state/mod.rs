@@ -35,8 +35,16 @@ pub(super) fn routes() -> Router {
 /// How many broken rules of a document are listed.
 const MOST_ISSUES: usize = 20;
 
-/// The lists that a document can have.
-const LISTS: [&str; 5] = ["groups", "users", "apps", "searchEngines", "boards"];
+/// The parts that a document can have.
+const LISTS: [&str; 7] = [
+    "groups",
+    "users",
+    "apps",
+    "searchEngines",
+    "boards",
+    "site",
+    "pictures",
+];
 
 #[derive(Template)]
 #[template(path = "state/state.html")]

@@ -13,6 +13,7 @@ use super::{
     super::{groups::require_administrator, transaction::require_name_free, validate::Fields},
     component::Component,
     document::{Document, Matches, entries},
+    looks::WantedLooks,
     plan::{Contents, Item, Plan, Referent, SharedTarget},
     report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
@@ -31,6 +32,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     let mut wanted = Wanted::of(&mut document);
     let mut fields = Fields::default();
     document.check(&mut fields);
+    let mut looks = WantedLooks::of(&mut document, &mut fields);
     component.check_users(&mut fields, &wanted.users).await?;
     component.check_apps(&mut fields, &wanted.apps).await?;
     fields.check()?;
@@ -60,7 +62,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
         keys: &keys,
         enclosing: &enclosing,
     };
-    let named = apply.run(&mut component, &wanted).await?;
+    let named = apply.run(&mut component, &wanted, &mut looks).await?;
 
     let mut transaction = enclosing.transaction().await;
     require_administrator(&mut *transaction).await?;
@@ -71,7 +73,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
         names: Names::new(snapshot, &keys),
     };
     let report = Report {
-        warnings: wanted.warnings(),
+        warnings: wanted.warnings().into_iter().chain(looks.warnings).collect(),
         ..Report::new(document.dry_run, &named, &view(&before), &view(&after))
     };
     if let Some(audited) = &call.audited {
@@ -140,7 +142,12 @@ struct Ids {
 
 impl Apply<'_> {
     /// Writes a record before those that refer to it, and removes it after them.
-    async fn run(&self, component: &mut Component<'_>, wanted: &Wanted) -> Result<NamedIds, Error> {
+    async fn run(
+        &self,
+        component: &mut Component<'_>,
+        wanted: &Wanted,
+        looks: &mut WantedLooks,
+    ) -> Result<NamedIds, Error> {
         let groups = self.put_groups().await?;
         let users = component.put_users(&wanted.users).await?;
         self.put_memberships(&groups, &users).await?;
@@ -152,6 +159,11 @@ impl Apply<'_> {
         if self.document.prune {
             self.prune(component).await?;
         }
+        let mut transaction = self.enclosing.transaction().await;
+        looks
+            .put(self.call, &mut *transaction, &self.before.looks)
+            .await?;
+        drop(transaction);
         let apps_of_document = entries(&self.document.apps).iter();
         Ok(NamedIds {
             by_id: apps_of_document.filter_map(|app| app.id.clone()).collect(),
@@ -160,6 +172,7 @@ impl Apply<'_> {
             apps: ids.apps.into_iter().collect(),
             search_engines: search_engines.into_iter().collect(),
             boards: boards.into_iter().collect(),
+            looks: looks.is_stated(),
         })
     }
 

@@ -8,7 +8,9 @@ use portico_storage::SearchEngine;
 use serde::{Deserialize, Deserializer};
 
 use super::super::{
-    boards, groups, search_engines,
+    boards, groups,
+    looks::LooksChange,
+    pictures, search_engines,
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -22,6 +24,8 @@ use crate::{
 
 /// The most apps of a document.
 const MOST_APPS: usize = 100_000;
+/// The most pictures of a document.
+pub(super) const MOST_PICTURES: usize = 500;
 /// The most entries of any other list.
 const MOST_ENTRIES: usize = 10_000;
 
@@ -88,6 +92,10 @@ records! {
             .about("Search engines: found by name."),
         boards: Option<Vec<Board>> = optional("boards", at_most(&List(&BOARD), MOST_ENTRIES))
             .about("Boards: found by name."),
+        site: Option<LooksChange> = optional("site", Named("LooksChange", &LooksChange::SHAPE))
+            .about("What the dashboard looks like. A picture that is neither here nor stored is left out, with a warning."),
+        pictures: Option<Vec<Picture>> = optional("pictures", at_most(&List(&PICTURE), MOST_PICTURES))
+            .about("Pictures that looks and icons refer to. `prune` removes none: those that nothing uses go by themselves."),
         #[serde(default)]
         prune: bool = optional("prune", Boolean)
             .about("Whether to remove records that a list does not name. An absent list removes nothing."),
@@ -166,6 +174,11 @@ records! {
             .about("At most 512 characters, trimmed."),
     }
 
+    pub(super) struct Picture {
+        id: Option<String> = optional("id", Text).about("Its id, which is the SHA-256 of the picture."),
+        image: String = required("image", pictures::IMAGE).about(pictures::IMAGE_ABOUT),
+    }
+
     pub(super) struct Board {
         name: String = required("name", LABEL)
             .about("1 to 64 characters on one line, trimmed; no other board in the list has it."),
@@ -203,6 +216,7 @@ const GROUP: Shape = Named("WantedGroup", &Group::SHAPE);
 const USER: Shape = Named("WantedUser", &User::SHAPE);
 const APP: Shape = Named("WantedApp", &App::SHAPE);
 const ENGINE: Shape = Named("WantedSearchEngine", &Engine::SHAPE);
+const PICTURE: Shape = Named("WantedPicture", &Picture::SHAPE);
 const BOARD: Shape = Named("WantedBoard", &Board::SHAPE);
 /// An item of a board, by name.
 pub(super) const ITEM: Shape = Named("BoardContent", &Item::SHAPE);
@@ -262,7 +276,7 @@ pub(super) type Matches = Vec<Option<Id>>;
 
 /// In JSON: absent, null, or a value. A field of this type needs `#[serde(default)]`.
 #[derive(Default)]
-pub(super) enum Change<T> {
+pub(in crate::dashboard) enum Change<T> {
     #[default]
     Keep,
     Clear,
@@ -295,6 +309,7 @@ impl Document {
         fields.count("apps", entries(&self.apps).len(), MOST_APPS);
         fields.count("searchEngines", entries(&self.search_engines).len(), MOST_ENTRIES);
         fields.count("boards", entries(&self.boards).len(), MOST_ENTRIES);
+        fields.count("pictures", entries(&self.pictures).len(), MOST_PICTURES);
         for (index, group) in self.groups.iter_mut().flatten().enumerate() {
             fields.enter("groups", index);
             group.name = groups::check_name(fields, &group.name);

@@ -2,11 +2,13 @@
 //! that two records share is replaced by what distinguishes them.
 
 use portico_model::{App, Id, Provider, Timestamp, time};
-use portico_storage::{BoardItem, Share};
+use portico_storage::{BoardItem, Looks, Share};
 use serde::Serialize;
 
 use super::{
+    super::looks::LOOKS,
     document::{ITEM, SHARED_GROUP, SHARED_USER, USER_NAME},
+    looks::ExportedPicture,
     snapshot::{Keys, Names, Snapshot},
 };
 use crate::{
@@ -27,6 +29,10 @@ pub(super) const STATE: Shape = Named(
         required("apps", List(&APP)).about("All apps, by name."),
         required("searchEngines", List(&SEARCH_ENGINE)).about("All search engines, by name."),
         required("boards", List(&BOARD)).about("All boards, by name."),
+        required("site", LOOKS).about("What the dashboard looks like."),
+        required("pictures", List(&PICTURE)).about(
+            "The pictures that looks and icons refer to, of at most 64 KiB each and 4 MiB together, by id.",
+        ),
     ]),
 );
 const GROUP: Shape = Named(
@@ -58,6 +64,13 @@ const SEARCH_ENGINE: Shape = Named(
         required("description", NULLABLE_TEXT).about("What it is."),
     ]),
 );
+const PICTURE: Shape = Named(
+    "StatePicture",
+    &Record(&[
+        required("id", Text).about("Its id, which is the SHA-256 of the picture."),
+        required("image", Text).about("The picture as a data URI."),
+    ]),
+);
 const BOARD: Shape = Named(
     "StateBoard",
     &Record(&[
@@ -85,6 +98,8 @@ pub(super) struct Exported<'a> {
     apps: &'a [App],
     search_engines: Vec<Engine<'a>>,
     boards: Vec<Board<'a>>,
+    site: &'a Looks,
+    pictures: &'a [ExportedPicture],
 }
 
 #[derive(Serialize)]
@@ -168,7 +183,7 @@ pub(super) enum AppName<'a> {
 }
 
 impl<'a> Exported<'a> {
-    pub fn new(snapshot: &'a Snapshot, keys: &'a Keys) -> Self {
+    pub fn new(snapshot: &'a Snapshot, keys: &'a Keys, pictures: &'a [ExportedPicture]) -> Self {
         let names = Names::new(snapshot, keys);
         let groups = snapshot.groups.iter().map(|group| Group {
             name: &group.name,
@@ -210,6 +225,8 @@ impl<'a> Exported<'a> {
             apps: &snapshot.apps,
             search_engines: engines.collect(),
             boards: boards.collect(),
+            site: &snapshot.looks,
+            pictures,
         }
     }
 }

@@ -12,12 +12,14 @@ mod apply;
 mod component;
 mod document;
 mod export;
+mod looks;
 mod new_values;
 mod plan;
 mod report;
 mod snapshot;
 mod wanted;
 
+pub(super) use self::document::Change;
 pub(crate) use self::document::DOCUMENT;
 use portico_model::error::{Code, Error};
 
@@ -61,5 +63,6 @@ async fn export(call: Call) -> Result<Output, Error> {
     let mut keys = Keys::default();
     let names = keys.unknown(snapshot.names());
     Component::new(&call).await?.learn(&mut keys, names).await?;
-    json(&Exported::new(&snapshot, &keys))
+    let pictures = looks::read_pictures(&call, &snapshot).await?;
+    json(&Exported::new(&snapshot, &keys, &pictures))
 }

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use portico_model::{App, Provider, time};
-use portico_storage::{Board, Group, SearchEngine, Shares};
+use portico_storage::{Board, Group, Looks, SearchEngine, Shares};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     export::{groups_named, items_named, shared_groups, shared_users, user_named},
+    looks::name_of,
     snapshot::{Names, Snapshot, User},
 };
 use crate::report::{Change, Report, ReportEntry};
@@ -19,8 +20,13 @@ use crate::shape::{
 };
 
 const ENTRY: &[Field] = &[
-    required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("The kind of record."),
-    required("id", Nullable(&Text)).about("The record's id; null for a record that a dry run would create."),
+    required(
+        "kind",
+        Choice(&["group", "user", "app", "searchEngine", "board", "site"]),
+    )
+    .about("The kind of record; `site`: what the dashboard looks like."),
+    required("id", Nullable(&Text))
+        .about("The record's id; null for a record that a dry run would create, and for `site`."),
     required("name", Text).about("The record's name."),
     optional("provider", PROVIDER).about("The user's identity provider."),
 ];
@@ -73,7 +79,8 @@ pub(super) const REPORT: Shape = Shape::Named(
         required("unchanged", ENTRIES).about("Records that the document names and that already matched it."),
         required("unnamed", UNNAMED).about("How many records the document does not name and did not change."),
         optional("warnings", WARNINGS).about(
-            "Fields that were taken from the document though they break a rule: links without their scheme.",
+            "Fields that were taken from the document though they break a rule (links without their scheme), and pictures of \
+             looks that were left out because they are not stored.",
         ),
     ]),
 );
@@ -91,6 +98,8 @@ pub(super) struct NamedIds {
     pub apps: HashSet<String>,
     pub search_engines: HashSet<String>,
     pub boards: HashSet<String>,
+    /// Whether it states looks.
+    pub looks: bool,
     /// The ids that the document states itself.
     pub by_id: HashSet<String>,
 }
@@ -130,6 +139,18 @@ impl Report {
         report.unnamed.boards = report.compare(&named.boards, named, &old.boards, &new.boards, |old, new| {
             board_changes(old, new, before, after)
         });
+        let entry = ReportEntry {
+            kind: "site".into(),
+            id: None,
+            name: name_of(&new.looks).into(),
+            provider: None,
+            changes: looks_changes(&old.looks, &new.looks),
+        };
+        if !entry.changes.is_empty() {
+            report.changed.push(entry);
+        } else if named.looks {
+            report.unchanged.push(entry);
+        }
         report
     }
 
@@ -375,5 +396,17 @@ fn board_changes(
         |shares| json!(shared_groups(&old.names, shares)),
         |shares| json!(shared_groups(&new.names, shares)),
     );
+    changes.0
+}
+
+fn looks_changes(before: &Looks, after: &Looks) -> Vec<Change> {
+    let mut changes = Changes::default();
+    changes.field("name", &before.name, &after.name);
+    changes.field("logo", &before.logo, &after.logo);
+    changes.field("accentColor", &before.accent_color, &after.accent_color);
+    changes.field("wallpaper", &before.wallpaper, &after.wallpaper);
+    changes.field("density", &before.density, &after.density);
+    changes.field("columns", &before.columns, &after.columns);
+    changes.field("wideScreens", &before.wide_screens, &after.wide_screens);
     changes.0
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
 use portico_storage::{
-    self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares,
-    Slice, UserFilter,
+    self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, Looks, SearchEngine,
+    Shares, Slice, UserFilter,
     driver::{LARGEST_ANSWER, TextSize},
 };
 
@@ -18,6 +18,7 @@ pub(super) struct Snapshot {
     pub apps: Vec<App>,
     pub search_engines: Vec<SearchEngine>,
     pub boards: Vec<(Board, Shares)>,
+    pub looks: Looks,
 }
 
 /// A user, with the fields that a document may have.
@@ -138,12 +139,14 @@ impl Snapshot {
             let shares = transaction.get_shares(&board.id).await?;
             boards.extend(whole.zip(shares));
         }
+        let looks = transaction.get_looks().await?;
         Ok(Self {
             groups,
             users,
             apps,
             search_engines,
             boards,
+            looks,
         })
     }
 

@@ -18,6 +18,48 @@ fn assert_clean(format: Format, file: &[u8], expected: &[u8]) {
 }
 
 #[test]
+fn a_format_is_recognised_by_how_a_file_begins() {
+    for (file, expected) in [
+        (png(&[], b""), Format::Png),
+        (jpeg(&[], b""), Format::Jpeg),
+        (gif(&[], b""), Format::Gif),
+        (webp(0, &[], b""), Format::Webp),
+        (avif(64, 64), Format::Avif),
+        (ico(&bitmap(16, 16)), Format::Ico),
+    ] {
+        assert_eq!(Format::recognise(&file), Some(expected));
+        assert_eq!(Format::recognise(&file[1..]), None, "{expected:?}");
+        assert_eq!(expected.read(&file).too_large, None, "{expected:?}");
+    }
+    for other in [
+        &b""[..],
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"\0\0\x01\0\0\0\0\0",
+        b"\0\0\0\x1cftypmp42",
+        b"%PDF-1.7",
+    ] {
+        assert_eq!(Format::recognise(other), None);
+    }
+}
+
+#[test]
+fn avif_and_ico_that_no_browser_can_draw_are_too_large() {
+    for (file, size) in [
+        (avif(8193, 1), (8193, 1)),
+        (avif(8000, 8000), (8000, 8000)),
+        (ico(&bitmap(100_000, 1)), (100_000, 1)),
+        (ico(&png_head(9000, 9000)), (9000, 9000)),
+    ] {
+        let format = Format::recognise(&file).unwrap();
+        assert_eq!(format.read(&file).too_large, Some(size), "{format:?}");
+    }
+    // An entry that leads out of the file says nothing.
+    let mut lost = ico(&bitmap(16, 16));
+    lost[18..22].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(Format::Ico.read(&lost).too_large, None);
+}
+
+#[test]
 fn a_picture_without_metadata_comes_back_byte_for_byte() {
     let orientation = |exif: &[u8]| [with_exif(exif)];
     for (format, file) in [

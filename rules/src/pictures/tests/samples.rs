@@ -175,3 +175,37 @@ pub fn webp(flags: u8, extra: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
     let size = (chunks.len() as u32 + 4).to_le_bytes();
     [&b"RIFF"[..], &size, b"WEBP", &chunks, after].concat()
 }
+
+/// The boxes of an AVIF that say what it is and how large.
+pub fn avif(width: u32, height: u32) -> Vec<u8> {
+    let mut file = b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf\0\0\0\x14ispe\0\0\0\0".to_vec();
+    file.extend(width.to_be_bytes());
+    file.extend(height.to_be_bytes());
+    file
+}
+
+/// An ICO with one picture.
+pub fn ico(picture: &[u8]) -> Vec<u8> {
+    let mut file = b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0\x20\0".to_vec();
+    file.extend((picture.len() as u32).to_le_bytes());
+    file.extend(22_u32.to_le_bytes());
+    file.extend(picture);
+    file
+}
+
+/// The head of a bitmap in an ICO.
+pub fn bitmap(width: u32, height: u32) -> Vec<u8> {
+    let mut head = 40_u32.to_le_bytes().to_vec();
+    head.extend(width.to_le_bytes());
+    head.extend((height * 2).to_le_bytes());
+    head.resize(40, 0);
+    head
+}
+
+/// The begin of a PNG of this size.
+pub fn png_head(width: u32, height: u32) -> Vec<u8> {
+    let mut head = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    head.extend(width.to_be_bytes());
+    head.extend(height.to_be_bytes());
+    head
+}

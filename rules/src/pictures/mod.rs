@@ -4,40 +4,66 @@
 //! what is left ends there, and from where a picture cannot be read it is kept as it is: so a damaged picture stays
 //! what it was. What follows the end of a picture is not part of it, and goes.
 //!
-//! Only the kinds of parts that decoders need are kept, because there is no list of all that hold metadata.
+//! Only the kinds of parts that decoders need are kept, because there is no list of all that hold metadata. AVIF and ICO
+//! are kept whole: of them only the size is read.
 
+mod avif;
 mod exif;
 mod gif;
+mod ico;
 mod jpeg;
 mod png;
 mod webp;
 
 use alloc::vec::Vec;
 
-use portico_rules::bounds;
+use crate::bounds;
 
-/// The formats of profile pictures.
-#[derive(Clone, Copy)]
+/// The formats of pictures that people upload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Png,
     Jpeg,
     Gif,
     Webp,
+    Avif,
+    Ico,
 }
 
 impl Format {
-    /// The format with this MIME type, in any case.
+    /// The formats of profile pictures.
+    const OF_PROFILES: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp];
+    /// All of them.
+    const ALL: [Self; 6] = [
+        Self::Png,
+        Self::Jpeg,
+        Self::Gif,
+        Self::Webp,
+        Self::Avif,
+        Self::Ico,
+    ];
+
+    /// The format of profile pictures with this MIME type, in any case.
     pub fn of(mime: &str) -> Option<Self> {
-        let formats = [
-            ("image/png", Self::Png),
-            ("image/jpeg", Self::Jpeg),
-            ("image/gif", Self::Gif),
-            ("image/webp", Self::Webp),
-        ];
-        let found = formats
-            .into_iter()
-            .find(|(name, _)| mime.eq_ignore_ascii_case(name));
-        found.map(|(_, format)| format)
+        let mut formats = Self::OF_PROFILES.into_iter();
+        formats.find(|format| mime.eq_ignore_ascii_case(format.mime()))
+    }
+
+    /// The format of a file, by how it begins.
+    pub fn recognise(file: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.begins(file))
+    }
+
+    /// Its MIME type.
+    pub fn mime(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Gif => "image/gif",
+            Self::Webp => "image/webp",
+            Self::Avif => "image/avif",
+            Self::Ico => "image/x-icon",
+        }
     }
 
     /// Whether a file begins as this format does.
@@ -47,6 +73,8 @@ impl Format {
             Self::Jpeg => file.starts_with(b"\xff\xd8\xff"),
             Self::Gif => file.starts_with(b"GIF87a") || file.starts_with(b"GIF89a"),
             Self::Webp => file.starts_with(b"RIFF") && file.get(8..12) == Some(b"WEBP"),
+            Self::Avif => avif::begins(file),
+            Self::Ico => ico::begins(file),
         }
     }
 
@@ -57,6 +85,8 @@ impl Format {
             Self::Jpeg => jpeg::read(file),
             Self::Gif => gif::read(file),
             Self::Webp => webp::read(file),
+            Self::Avif => avif::read(file),
+            Self::Ico => ico::read(file),
         };
         if !self.begins(&kept.file) {
             // There was no picture besides the metadata.

@@ -1,0 +1,233 @@
+//! `/manage/looks`: what the dashboard looks like. "Try it" shows the page as it would be, and changes nothing for others.
+
+use askama::Template;
+use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use portico_rules::bounds;
+use serde_json::{Map, Value};
+
+use super::{
+    PageResult,
+    pictures::{self, MOST_BYTES},
+    profile::size,
+};
+use crate::{
+    edits::{Merged, WasRead},
+    fields::Fields,
+    form::{Form, Problems},
+    looks::{Looks, TileAttributes, is_picture, picture_path},
+    respond::{page_with, see},
+    texts::fill,
+    visit::{Visit, Visitor},
+};
+
+/// The form may have two pictures.
+static LOOKS: Fields = Fields::with(2 * MOST_BYTES);
+
+const FIELDS: [&str; 7] = [
+    "name",
+    "accentColor",
+    "logo",
+    "wallpaper",
+    "density",
+    "columns",
+    "wideScreens",
+];
+
+/// The pictures, each with the field of its upload and the one that removes it.
+const PICTURES: [(&str, &str, &str); 2] = [
+    ("logo", "logo-file", "logo-remove"),
+    ("wallpaper", "wallpaper-file", "wallpaper-remove"),
+];
+
+/// The colour in the field while Portico's own is used.
+const OWN_ACCENT: &str = "#3451c6";
+
+pub(super) fn routes() -> Router {
+    Router::new().route("/manage/looks", get(show).post(save))
+}
+
+#[derive(Template)]
+#[template(path = "looks.html")]
+struct LooksPage<'a> {
+    v: &'a Visit,
+    /// What the form shows.
+    looks: Looks,
+    problems: Problems,
+    read: WasRead,
+    is_tried: bool,
+}
+
+impl LooksPage<'_> {
+    fn accent(&self) -> &str {
+        self.looks.accent_color.as_deref().unwrap_or(OWN_ACCENT)
+    }
+
+    fn densities(&self) -> [(&'static str, &'static str); 3] {
+        let t = &self.v.t.looks;
+        [
+            ("comfortable", t.comfortable),
+            ("compact", t.compact),
+            ("icons", t.icons),
+        ]
+    }
+
+    /// The numbers of columns, and which of them is chosen.
+    fn columns(&self) -> impl Iterator<Item = (u32, bool)> {
+        bounds::TILE_COLUMNS.map(|number| (number, self.looks.columns == Some(number)))
+    }
+
+    fn most_bytes(&self) -> usize {
+        MOST_BYTES
+    }
+
+    fn picture_hint(&self) -> String {
+        let most = size(MOST_BYTES, self.v.t.language);
+        fill(self.v.t.looks.picture_hint, &[&most])
+    }
+
+    fn wallpaper(&self) -> Option<String> {
+        self.looks.wallpaper.as_deref().map(picture_path)
+    }
+
+    fn logo(&self) -> Option<String> {
+        self.looks.logo.as_deref().map(picture_path)
+    }
+
+    /// The attributes of the tiles of the example.
+    fn tiles(&self) -> TileAttributes<'_> {
+        TileAttributes {
+            looks: &self.looks,
+            is_board: false,
+        }
+    }
+}
+
+/// The fields of looks, as texts.
+fn texts_of(looks: &Looks) -> [(&'static str, String); 7] {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    [
+        ("name", text(&looks.name)),
+        ("accentColor", text(&looks.accent_color)),
+        ("logo", text(&looks.logo)),
+        ("wallpaper", text(&looks.wallpaper)),
+        ("density", looks.density.clone()),
+        (
+            "columns",
+            looks
+                .columns
+                .map(|columns| columns.to_string())
+                .unwrap_or_default(),
+        ),
+        ("wideScreens", if looks.wide_screens { "yes" } else { "" }.into()),
+    ]
+}
+
+/// The looks in a form.
+fn typed(form: &Form) -> Looks {
+    let text = |field: &str| form.optional(field).map(|text| text.trim().to_owned());
+    let picture = |field: &str| text(field).filter(|id| is_picture(id));
+    Looks {
+        name: text("name"),
+        logo: picture("logo"),
+        accent_color: text("accentColor").filter(|_| form.is_ticked("ownAccent")),
+        wallpaper: picture("wallpaper"),
+        density: form.text("density").to_owned(),
+        columns: form.text("columns").parse().ok(),
+        wide_screens: form.is_ticked("wideScreens"),
+    }
+}
+
+async fn stored(visit: &Visit) -> Result<Looks, crate::api::ApiError> {
+    visit.api.query("site.get", Value::Null).await
+}
+
+async fn show(visit: Visitor) -> PageResult {
+    visit.permitted("admin")?;
+    let looks = stored(&visit).await?;
+    let texts = texts_of(&looks);
+    let read: Vec<_> = texts.iter().map(|(name, text)| (*name, &**text)).collect();
+    let read = WasRead::of(&read);
+    Ok(page_with(
+        StatusCode::OK,
+        &LooksPage {
+            v: &visit,
+            looks,
+            problems: Problems::default(),
+            read,
+            is_tried: false,
+        },
+    ))
+}
+
+async fn save(visit: Visitor, request: Request) -> PageResult {
+    visit.permitted("admin")?;
+    let mut form = visit.form_with(&LOOKS, request).await?;
+    let mut problems = take_pictures(&visit, &mut form).await?;
+    let typed = typed(&form);
+    let mut read = WasRead::kept(&form, &FIELDS);
+    let is_tried = form.text("do") == "try";
+    if !is_tried && problems.is_empty() {
+        let (now, wanted) = (texts_of(&stored(&visit).await?), texts_of(&typed));
+        let both = now.iter().zip(&wanted);
+        let fields: Vec<_> = both
+            .map(|((name, now), (_, wanted))| (*name, &**now, &**wanted))
+            .collect();
+        let merged = Merged::of(&visit, &form, &fields);
+        if merged.problems.is_empty() {
+            match visit.api.change("site.update", changes(&merged, &typed)).await {
+                Ok(()) => return Ok(see("/manage/looks?note=saved")),
+                Err(error) => problems = visit.problems(error, &FIELDS)?,
+            }
+        } else {
+            read = merged.read;
+            problems = merged.problems;
+        }
+    }
+    let status = match problems.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    if problems.is_empty() {
+        visit.try_looks(typed.clone());
+    }
+    let again = LooksPage {
+        v: &visit,
+        looks: typed,
+        is_tried: problems.is_empty(),
+        problems,
+        read,
+    };
+    Ok(page_with(status, &again))
+}
+
+/// Stores the pictures that were chosen, and puts their ids into the form.
+async fn take_pictures(visit: &Visit, form: &mut Form) -> Result<Problems, crate::api::ApiError> {
+    let mut problems = Problems::default();
+    for (field, file, remove) in PICTURES {
+        if form.file(file).is_some() {
+            match pictures::store(visit, form, file).await? {
+                Ok(picture) => form.set(field, picture.id),
+                Err(problem) => problems.add(field, problem),
+            }
+        } else if form.is_ticked(remove) {
+            form.set(field, String::new());
+        }
+    }
+    Ok(problems)
+}
+
+/// What the API is to change: only what was edited.
+fn changes(merged: &Merged, typed: &Looks) -> Value {
+    let all = [
+        ("name", Value::from(typed.name.clone())),
+        ("accentColor", typed.accent_color.clone().into()),
+        ("logo", typed.logo.clone().into()),
+        ("wallpaper", typed.wallpaper.clone().into()),
+        ("density", typed.density.clone().into()),
+        ("columns", typed.columns.into()),
+        ("wideScreens", typed.wide_screens.into()),
+    ];
+    let edited = all.into_iter().filter(|(field, _)| merged.is_edited(field));
+    let edited: Map<String, Value> = edited.map(|(field, value)| (field.into(), value)).collect();
+    edited.into()
+}

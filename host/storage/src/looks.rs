@@ -1,0 +1,116 @@
+//! What the dashboard looks like, and the pictures that people upload for it.
+
+use serde::{Deserialize, Serialize};
+
+use portico_model::{Id, Timestamp};
+
+/// What the dashboard looks like, for everyone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Looks {
+    /// What it is called instead of Portico.
+    pub name: Option<String>,
+    /// The id of the picture in place of Portico's mark.
+    pub logo: Option<Id>,
+    /// The colour of links and buttons, as `#rrggbb` in lower case.
+    pub accent_color: Option<String>,
+    /// The id of the picture behind the tiles.
+    pub wallpaper: Option<Id>,
+    /// How large tiles are.
+    pub density: Density,
+    /// How many columns of tiles there are; `None`: as many as fit.
+    pub columns: Option<u32>,
+    /// Whether tiles take the whole width of a wide screen.
+    pub wide_screens: bool,
+}
+
+impl Default for Looks {
+    /// Those of Portico, which use wide screens.
+    fn default() -> Self {
+        Self {
+            name: None,
+            logo: None,
+            accent_color: None,
+            wallpaper: None,
+            density: Density::Comfortable,
+            columns: None,
+            wide_screens: true,
+        }
+    }
+}
+
+/// How large tiles are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Density {
+    /// Icons with their names.
+    Icons,
+    /// One line.
+    Compact,
+    /// With descriptions.
+    Comfortable,
+}
+
+impl Density {
+    /// The names of all, as the API has them.
+    pub const NAMES: [&str; 3] = ["icons", "compact", "comfortable"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Icons => "icons",
+            Self::Compact => "compact",
+            Self::Comfortable => "comfortable",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = [Self::Icons, Self::Compact, Self::Comfortable].into_iter();
+        all.find(|density| density.name() == name)
+    }
+}
+
+/// A picture that is uploaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewPicture {
+    /// The SHA-256 of its bytes, in hexadecimal digits: the same picture is stored once.
+    pub id: Id,
+    /// The picture.
+    pub picture: Picture,
+    /// The id of the user who uploaded it; `None` for the operator.
+    pub uploader_id: Option<Id>,
+    /// When it was uploaded. Until somebody uses it, it is kept for a while after that.
+    pub uploaded_at: Timestamp,
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Its MIME type.
+    pub content_type: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+impl Picture {
+    /// The id of these bytes as a picture.
+    pub fn id_of(bytes: &[u8]) -> Id {
+        use sha2::Digest;
+        let hash = sha2::Sha256::digest(bytes);
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether a text can be the id of a picture.
+    pub fn is_id(text: &str) -> bool {
+        text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    }
+}
+
+/// How many pictures there are, and their bytes together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct PictureCount {
+    pub pictures: u64,
+    pub bytes: u64,
+}

@@ -1,0 +1,185 @@
+//! What the dashboard looks like: for everyone, set by administrators, and in documents.
+
+use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator, procedures::picture};
+use serde_json::{Value, json};
+
+fn looks(client: &impl Client) -> Value {
+    client.query("site.get", &NO_INPUT).data()
+}
+
+fn upload(client: &impl Client, name: &str) -> String {
+    let created = client
+        .mutate("picture.create", &json!({"image": picture(name)}))
+        .data();
+    created["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn everyone_sees_what_administrators_set_and_absent_fields_stay() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let anonymous = server.anonymous();
+    let none = json!({"name": null, "logo": null, "accentColor": null, "wallpaper": null, "density": "comfortable",
+        "columns": null, "wideScreens": true});
+    assert_eq!(looks(&anonymous), none);
+    let (logo, wallpaper) = (upload(&admin, "logo"), upload(&admin, "wallpaper"));
+    let all = json!({"name": " Casa ", "logo": logo, "accentColor": "#3A5BCC", "wallpaper": wallpaper,
+        "density": "icons", "columns": 12, "wideScreens": false});
+    admin.patch("/api/site", &all).assert_empty();
+    let mut stored = all;
+    stored["name"] = "Casa".into();
+    stored["accentColor"] = "#3a5bcc".into();
+    assert_eq!(anonymous.get("/api/site").json(), stored);
+
+    admin.mutate("site.update", &json!({"columns": 1})).assert_done();
+    admin
+        .mutate("site.update", &json!({"name": null, "logo": null}))
+        .assert_done();
+    stored["columns"] = 1.into();
+    stored["name"] = Value::Null;
+    stored["logo"] = Value::Null;
+    assert_eq!(looks(&anonymous), stored);
+    admin.mutate("site.update", &json!({})).assert_done();
+    assert_eq!(looks(&anonymous), stored);
+}
+
+#[test]
+fn what_breaks_a_rule_is_refused_by_its_field() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let missing = "0".repeat(64);
+    for (field, values) in [
+        (
+            "name",
+            vec![
+                json!(""),
+                json!("x".repeat(65)),
+                json!("a\u{7}"),
+                json!("a\u{202e}b"),
+                json!(1),
+            ],
+        ),
+        (
+            "logo",
+            vec![
+                json!(missing),
+                json!("../x"),
+                json!(""),
+                json!(upload(&admin, "x").to_uppercase()),
+            ],
+        ),
+        ("wallpaper", vec![json!(missing), json!("/api/pictures/x")]),
+        (
+            "accentColor",
+            vec![
+                json!("red"),
+                json!("#12345"),
+                json!("#12345g"),
+                json!("#1234567"),
+                json!("#ééé"),
+                json!(""),
+            ],
+        ),
+        ("density", vec![json!("huge"), Value::Null]),
+        (
+            "columns",
+            vec![json!(0), json!(13), json!(-1), json!(2.5), json!("2")],
+        ),
+        ("wideScreens", vec![json!("yes"), Value::Null]),
+    ] {
+        for value in values {
+            let refused = admin.mutate("site.update", &json!({field: value}));
+            refused.assert_bad_field(field);
+        }
+    }
+    let plain = admin.user_with("bob", "app-full-all");
+    plain
+        .mutate("site.update", &json!({}))
+        .assert_refused(403, "FORBIDDEN");
+}
+
+#[test]
+fn an_export_holds_looks_and_small_pictures_and_applying_it_changes_nothing() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let (logo, icon) = (upload(&admin, "logo"), upload(&admin, "icon"));
+    let app = json!({"name": "NAS", "iconUrl": format!("/api/pictures/{icon}")});
+    admin.mutate("app.create", &app).assert_status(200);
+    upload(&admin, "unused");
+    let set = json!({"name": "Casa", "logo": logo, "accentColor": "#aa3355", "columns": 4});
+    admin.mutate("site.update", &set).assert_done();
+    let state = admin.query("state.export", &NO_INPUT).data();
+    assert_eq!(state["site"], looks(&admin));
+    let ids: Vec<_> = state["pictures"]
+        .as_array()
+        .expect("pictures")
+        .iter()
+        .map(|one| &one["id"])
+        .collect();
+    let mut expected = [json!(logo), json!(icon)];
+    expected.sort_by_key(ToString::to_string);
+    assert_eq!(ids, expected.iter().collect::<Vec<_>>());
+    let report = admin.mutate("state.apply", &state).data();
+    for part in ["created", "changed", "removed"] {
+        assert_eq!(report[part], json!([]), "{report}");
+    }
+
+    let other = Portico::start();
+    let root = administrator(&other);
+    let report = root.mutate("state.apply", &state).data();
+    let changed = report["changed"].as_array().expect("a list");
+    let site = changed
+        .iter()
+        .find(|entry| entry["kind"] == "site")
+        .expect("the looks");
+    assert_eq!((&site["name"], &site["id"]), (&json!("Casa"), &Value::Null));
+    assert_eq!(
+        site["changes"][0],
+        json!({"field": "name", "before": null, "after": "Casa"})
+    );
+    assert_eq!(looks(&root), state["site"]);
+    for id in [&logo, &icon] {
+        let path = format!("/api/pictures/{id}");
+        assert_eq!(
+            other.anonymous().get(&path).body,
+            server.anonymous().get(&path).body
+        );
+    }
+}
+
+#[test]
+fn a_document_without_a_picture_leaves_it_out_and_says_so() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let logo = upload(&admin, "logo");
+    admin.mutate("site.update", &json!({"logo": logo})).assert_done();
+    let document = json!({"site": {"logo": "0".repeat(64), "density": "icons"}});
+    let report = admin.mutate("state.apply", &document).data();
+    let warning = json!({"kind": "site", "name": "Portico", "field": "logo", "message": "must be the id of a stored picture"});
+    assert_eq!(report["warnings"], json!([warning]));
+    assert_eq!(
+        (&looks(&admin)["logo"], &looks(&admin)["density"]),
+        (&json!(logo), &json!("icons"))
+    );
+
+    for (place, document) in [
+        ("site.accentColor", json!({"site": {"accentColor": "red"}})),
+        (
+            "pictures[0].image",
+            json!({"pictures": [{"image": "data:image/png;base64,AAAA"}]}),
+        ),
+        (
+            "pictures[0].id",
+            json!({"pictures": [{"id": logo, "image": picture("another")}]}),
+        ),
+    ] {
+        let refused = admin.mutate("state.apply", &document);
+        refused.assert_bad_input();
+        let path = refused.error()["data"]["zodError"].to_string();
+        let field = place.rsplit('.').next().expect("a field");
+        assert!(path.contains(field), "{place}: {refused}");
+    }
+    let dry = json!({"site": {"name": "Not yet"}, "dryRun": true});
+    admin.mutate("state.apply", &dry).assert_status(200);
+    assert_eq!(looks(&admin)["name"], Value::Null);
+}
