@@ -28,6 +28,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0008_audit_groups.sql"),
         oldest: 7,
     },
+    // An older host leaves out the groups of an invite, which an administrator can give later.
+    Migration {
+        sql: include_str!("migrations/0009_invites_and_sessions.sql"),
+        oldest: 7,
+    },
 ];
 
 #[derive(Clone, Copy)]

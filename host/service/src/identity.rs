@@ -27,6 +27,7 @@ use portico_storage::{
     secrets::{self, Secrets},
 };
 
+use crate::browser;
 use crate::site::{ForeignSite, PublicUrl, foreign_site};
 
 /// The cookie with the session token, where the service is reached without TLS.
@@ -64,6 +65,8 @@ pub struct Identity {
     pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
+    /// The browser that sends the request, in words; only known of a request that begins a session.
+    pub(crate) browser: Option<String>,
     /// The other site that made a browser send the cookie.
     foreign_site: Option<ForeignSite>,
     /// Whether they authenticated with the cookie of a session of this service.
@@ -86,6 +89,7 @@ impl Identity {
             authentication: Authentication::None,
             address: None,
             expires_at: None,
+            browser: None,
             foreign_site: None,
             from_cookie: false,
             new_token: None,
@@ -120,6 +124,14 @@ impl Identity {
     pub fn at_public_url(self, headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Self {
         Self {
             foreign_site: self.foreign_site.and_then(|_| foreign_site(headers, public_url)),
+            ..self
+        }
+    }
+
+    /// The same, with the browser that these headers name.
+    pub fn in_browser(self, headers: &HeaderMap) -> Self {
+        Self {
+            browser: browser::name_of(headers),
             ..self
         }
     }
@@ -319,6 +331,7 @@ pub(crate) async fn renew_within(
     Ok(Some(Identity {
         foreign_site: identity.foreign_site.clone(),
         address: identity.address,
+        browser: identity.browser.clone(),
         from_cookie: identity.from_cookie,
         new_token: identity.new_token.clone(),
         ..found

@@ -43,6 +43,7 @@ impl<D: Database> SqlTransaction<D> {
             settings,
             setter,
             trail,
+            invited_to: Vec::new(),
             failed: false,
         };
         Self { runner }
@@ -56,6 +57,8 @@ pub(crate) struct Runner<D> {
     settings: Settings,
     pub(crate) setter: PasswordSetter,
     pub(crate) trail: Trail,
+    /// The groups of the invite that was taken, for the user who is inserted next.
+    pub(crate) invited_to: Vec<String>,
     /// Set while a statement runs, and permanently once one has failed: a transaction whose call was dropped in the
     /// middle cannot be committed.
     failed: bool,
