@@ -150,3 +150,49 @@ test("two tabs that edit one app do not undo each other", async () => {
   await page.getByText("Repositories").waitFor();
   page.assertQuiet();
 });
+
+test("a search engine is one click, and one of one's own an address", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/engines`);
+  await button(page, "DuckDuckGo").click();
+  await page.getByText("Created.").waitFor();
+  await page.locator("th", { hasText: "DuckDuckGo" }).waitFor();
+  await page.fill("#instance", "search.home.lan");
+  await page.locator("#instance").press("Enter");
+  await page.locator("th", { hasText: "SearXNG" }).waitFor();
+  await page.getByText("https://search.home.lan/search?q=%s").waitFor();
+  assert.equal(await page.locator("#instance").count(), 0);
+  page.assertQuiet();
+});
+
+test("a picture of any size is fitted before it is sent", async () => {
+  const page = await open(browser);
+  await signIn(page, "grace");
+  await page.goto(`${url}/profile`);
+  // Noise, which no format makes small.
+  const picture = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(1500, 1000);
+    const drawing = canvas.getContext("2d");
+    const noise = drawing.createImageData(1500, 1000);
+    let state = 1;
+    for (let at = 0; at < noise.data.length; at++) {
+      state = (state * 1103515245 + 12345) % 2147483648;
+      noise.data[at] = at % 4 === 3 ? 255 : state >> 16;
+    }
+    drawing.putImageData(noise, 0, 0);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
+    return Array.from(bytes);
+  });
+  assert.ok(picture.length > 1_000_000);
+  const field = page.locator('input[type="file"]');
+  await field.setInputFiles({ name: "large.png", mimeType: "image/png", buffer: Buffer.from(picture) });
+  await page.waitForFunction(() => document.querySelector('input[type="file"]').files[0].size < 262_000);
+  await button(page, "Upload").click();
+  await page.getByText("Saved.").waitFor();
+  const shown = page.locator("img.face.large");
+  await shown.waitFor();
+  const [width, height] = await shown.evaluate((image) => [image.naturalWidth, image.naturalHeight]);
+  assert.ok(width <= 512 && width > height, `${width} x ${height}`);
+  page.assertQuiet();
+});

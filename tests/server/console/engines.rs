@@ -52,6 +52,31 @@ fn a_search_engine_is_created_changed_and_deleted() {
 }
 
 #[test]
+fn known_engines_are_one_click_and_one_of_ones_own_is_an_address() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/engines");
+    page.assert_shows("value=\"DuckDuckGo\"")
+        .assert_shows("Address of your own SearXNG");
+    let fields = [("name", "SearXNG"), ("short", "s"), ("instance", "nas:8888/")];
+    let page = browser.submit(&page, "/engines/new", &fields);
+    assert_eq!(page.path, "/engines?note=created");
+    page.assert_hides("Address of your own SearXNG");
+    let engines = root.query("searchEngine.getAll", &Value::Null).data();
+    assert_eq!(engines[0]["urlTemplate"], "http://nas:8888/search?q=%s");
+    // What is no address is refused at the field that shows what would be stored.
+    let fields = [
+        ("name", "Other"),
+        ("short", "o"),
+        ("instance", "javascript:alert(1)"),
+    ];
+    let page = browser.submit(&page, "/engines/new", &fields);
+    page.assert_status(422);
+    assert!(page.problem("urlTemplate").is_some(), "{}", page.html);
+}
+
+#[test]
 fn what_is_wrong_with_a_search_engine_stands_at_its_field() {
     let server = Portico::start();
     let root = administrator(&server);
