@@ -9,8 +9,8 @@
 //! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and at most 16 in total; failures
 //!   are remembered.
 //! - What has the default icon gets a tile with its first letter, until a look-up finds an icon for its name.
-//! - A caller gets the icon of an app or search engine if, and only if, the API returns that app or search engine to
-//!   them.
+//! - A caller gets the icon of an app or search engine, or the picture of a user, if, and only if, the API returns that
+//!   app, search engine or user to them.
 
 mod address;
 mod allow;
@@ -34,8 +34,8 @@ pub use self::{
     error::IconError,
     fetch::fetch_index,
     files::{IconFileSettings, IconFiles},
-    names::FindIcon,
+    names::{FindIcon, FindVariant, Ground, Variant},
     picture::{LARGEST, Picture},
     place::is_servable,
-    router::{app_icon, engine_icon, router},
+    router::{app_icon, engine_icon, router, user_picture},
 };
