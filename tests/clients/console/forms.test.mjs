@@ -196,3 +196,29 @@ test("a picture of any size is fitted before it is sent", async () => {
   assert.ok(width <= 512 && width > height, `${width} x ${height}`);
   page.assertQuiet();
 });
+
+test("a black icon gives way to its variant in dark colours, and has a light plate without one", async () => {
+  const page = await open(browser, { colorScheme: "dark" });
+  await signIn(page);
+  const disc = (color) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><circle cx="20" cy="20" r="14" fill="${color}"/></svg>`;
+  await page.goto(`${url}/apps/new`);
+  await page.fill("#name", "Coal");
+  await page.fill("#iconUrl", `data:image/svg+xml,${encodeURIComponent(disc("black"))}`);
+  await page.locator("#name").press("Enter");
+  await page.getByText("Created.").waitFor();
+  await page.goto(`${url}/`);
+  const icon = page.locator(".tile", { hasText: "Coal" }).locator("img");
+  await icon.and(page.locator(".on-plate")).waitFor();
+  let asked = 0;
+  await page.route(/on=dark/, (route) => {
+    asked++;
+    return route.fulfill({ contentType: "image/svg+xml", body: disc("white") });
+  });
+  await page.reload();
+  const isVariant = ({ src, complete, naturalWidth }) => src.includes("on=dark") && complete && naturalWidth > 0;
+  await page.waitForFunction(isVariant, await icon.elementHandle());
+  assert.equal(await icon.and(page.locator(".on-plate")).count(), 0);
+  assert.equal(asked, 1, "other icons are not asked for again");
+  page.assertQuiet();
+});

@@ -1,9 +1,10 @@
 //! Search engines.
 
-use portico_tests::{Client, Fixtures, Portico, administrator};
-use serde_json::Value;
+use portico_tests::{Builder, Client, Fixtures, Portico, administrator, wait_until};
+use serde_json::{Value, json};
 
 use super::{Browser, escaped};
+use crate::icon_sources::index_server::{Reply, Server};
 
 #[test]
 fn a_search_engine_is_created_changed_and_deleted() {
@@ -74,6 +75,34 @@ fn known_engines_are_one_click_and_one_of_ones_own_is_an_address() {
     let page = browser.submit(&page, "/engines/new", &fields);
     page.assert_status(422);
     assert!(page.problem("urlTemplate").is_some(), "{}", page.html);
+}
+
+#[test]
+fn the_icon_of_a_search_engine_is_found_by_its_name() {
+    let index = r#"{"files":[{"name":"/svg/duckduckgo.svg"},{"name":"/svg/kagi.svg"}]}"#;
+    let source = Server::start(Reply::Body(index.into()));
+    let server = Builder::default()
+        .environment(
+            "PORTICO_ICON_SOURCES",
+            format!("{}|http://icons.example", source.url),
+        )
+        .start();
+    let root = administrator(&server);
+    // The index is fetched with the first look-up.
+    wait_until("the index", || {
+        let created = root.output_of("app.createMany", &json!([{ "name": "Kagi" }]));
+        created[0]["iconUrl"] == "http://icons.example/svg/kagi.svg"
+    });
+    let browser = Browser::of(&server, "root");
+    let fields = [
+        ("name", "DuckDuckGo"),
+        ("short", "d"),
+        ("urlTemplate", "https://duckduckgo.com/?q=%s"),
+    ];
+    let page = browser.submit(&browser.open("/engines"), "/engines/new", &fields);
+    assert_eq!(page.path, "/engines?note=created");
+    let engines = root.query("searchEngine.getAll", &Value::Null).data();
+    assert_eq!(engines[0]["iconUrl"], "http://icons.example/svg/duckduckgo.svg");
 }
 
 #[test]
