@@ -92,7 +92,7 @@ fn a_session_has_the_browser_and_the_address_at_which_it_began_and_the_log_has_n
     };
     sign_in("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0");
     sign_in("<script>canary-browser</script>");
-    sign_in(&"canary-browser ".repeat(500));
+    sign_in(&"canary-browser ".repeat(200));
     let root = server.sign_in("root", PASSWORD);
     let sessions = root.query("session.getAll", &NO_INPUT).data();
     let sessions = sessions.as_array().unwrap();
