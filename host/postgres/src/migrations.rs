@@ -28,10 +28,15 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0008_audit_groups.sql"),
         oldest: 7,
     },
+    // For an older host, every key may do what its user may do.
+    Migration {
+        sql: include_str!("migrations/0009_key_limits.sql"),
+        oldest: 9,
+    },
     // An older host leaves out the groups of an invite, which an administrator can give later.
     Migration {
-        sql: include_str!("migrations/0009_invites_and_sessions.sql"),
-        oldest: 7,
+        sql: include_str!("migrations/0010_invites_and_sessions.sql"),
+        oldest: 9,
     },
 ];
 

@@ -35,6 +35,8 @@ pub(super) struct MemoryTransaction {
     pub invited_to: Vec<Id>,
     /// Whether callers see only the apps on boards that they may view.
     views_differ: bool,
+    /// As in the context of the call.
+    pub views_by_shares: bool,
 }
 
 impl MemoryTransaction {
@@ -54,6 +56,7 @@ impl MemoryTransaction {
             failed: false,
             invited_to: Vec::new(),
             views_differ,
+            views_by_shares: context.views_by_shares,
         }
     }
 
@@ -105,7 +108,7 @@ impl MemoryTransaction {
 
     /// Whether an app is in this view.
     pub fn sees(&self, viewer: &Viewer, app: &App) -> bool {
-        !self.views_differ || self.state.sees(viewer, &app.id)
+        !self.views_differ || self.state.sees(viewer, self.views_by_shares, &app.id)
     }
 
     /// The apps that a filter matches.
