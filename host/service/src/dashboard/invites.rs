@@ -140,8 +140,10 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     if let Some(note) = &note {
         fields.keeps_direction("note", note, None);
     }
+    let given = input.group_ids.unwrap_or_default();
+    fields.count("groupIds", given.len(), *bounds::ENTRIES.end());
     fields.check()?;
-    let group_ids: BTreeSet<String> = input.group_ids.unwrap_or_default().into_iter().collect();
+    let group_ids: BTreeSet<String> = given.into_iter().collect();
 
     let issued = call.resources.secrets.invite(call.resources.new_id());
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
