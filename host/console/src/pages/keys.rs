@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     found_users::{Found, find, names},
-    list_place::ListPlace,
     groups::PERMISSIONS,
+    list_place::ListPlace,
     paging::Pages,
 };
 use crate::{
