@@ -107,8 +107,9 @@ fn an_invite_makes_one_user_who_has_no_permissions() {
     // The token is shown once.
     let listed = admin.query("invite.getAll", &NO_INPUT).data();
     let creator = json!({"id": admin.user_id, "name": "root"});
-    let expected =
-        json!([{"id": invite.id, "expirationDate": "2999-12-31T00:00:00.000Z", "creator": creator}]);
+    let expected = json!([{
+        "id": invite.id, "expirationDate": "2999-12-31T00:00:00.000Z", "creator": creator, "note": null, "groups": [],
+    }]);
     assert_eq!(listed, expected);
 
     // The invite is checked before the name, and a name that is taken does not use it up.
@@ -132,4 +133,61 @@ fn an_invite_makes_one_user_who_has_no_permissions() {
         .mutate("invite.deleteInvite", &json!({"id": withdrawn.id}))
         .assert_done();
     register("bobby", &withdrawn).assert_refused(403, "FORBIDDEN");
+}
+
+#[test]
+fn an_invite_names_for_whom_it_is_and_gives_the_groups_that_its_maker_may_give() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let (family, gone) = (admin.group("Family", &[]), admin.group("Gone", &[]));
+    let invite = |input: Value| {
+        let mut whole = json!({"expirationDate": "2999-12-31T00:00:00.000Z"});
+        whole
+            .as_object_mut()
+            .unwrap()
+            .extend(input.as_object().unwrap().clone());
+        admin.mutate("invite.createInvite", &whole)
+    };
+    for (note, rule) in [
+        ("x".repeat(65), "at most 64"),
+        ("a\nb".into(), "control characters"),
+        ("a\u{202e}b".into(), "direction"),
+    ] {
+        let refused = invite(json!({"note": note}));
+        refused.assert_refused(400, "BAD_REQUEST");
+        assert!(refused.text().contains("note"), "{rule}: {}", refused.text());
+    }
+    invite(json!({"groupIds": ["missing"]})).assert_refused(404, "NOT_FOUND");
+    let many: Vec<String> = (0..1001).map(|number| number.to_string()).collect();
+    invite(json!({"groupIds": many})).assert_refused(400, "BAD_REQUEST");
+    assert_eq!(invite(json!({"note": " "})).status, 200);
+
+    let made = invite(json!({"note": " Grace ", "groupIds": [gone, family, family]})).data();
+    let held = json!({"inviteId": made["id"], "token": made["token"]});
+    let seen = server.anonymous().query("invite.getByToken", &held).data();
+    assert_eq!(
+        seen,
+        json!({"expirationDate": "2999-12-31T00:00:00.000Z", "note": "Grace"})
+    );
+    let wrong = json!({"inviteId": made["id"], "token": "wrong"});
+    let refused = server.anonymous().query("invite.getByToken", &wrong);
+    refused.assert_refused(403, "FORBIDDEN");
+
+    admin
+        .mutate("group.deleteGroup", &json!({"id": gone}))
+        .assert_done();
+    let input = json!({
+        "username": "grace", "password": PASSWORD, "email": "g@example.com", "inviteId": made["id"],
+        "token": made["token"],
+    });
+    let id = server.anonymous().mutate("user.register", &input).data()["id"].clone();
+    let groups = admin.query("group.getAll", &NO_INPUT).data();
+    let members = |name: &str| {
+        let mut groups = groups.as_array().unwrap().iter();
+        groups.find(|group| group["name"] == name).unwrap()["members"].clone()
+    };
+    assert_eq!(members("Family"), json!([{"id": id, "name": "grace"}]));
+    let filter = json!({"page": 1, "pageSize": 1, "procedure": "user.register"});
+    let rows = admin.query("audit.getPaginated", &filter).data();
+    assert_eq!(rows["items"][0]["groups"], format!("+{family}"), "{rows}");
 }

@@ -79,6 +79,43 @@ fn a_key_makes_no_key_that_outlives_it() {
 }
 
 #[test]
+fn a_session_has_the_browser_and_the_address_at_which_it_began_and_the_log_has_no_browser() {
+    let mut server = Portico::start();
+    administrator(&server);
+    let body = json!({"username": "root", "password": PASSWORD}).to_string();
+    let sign_in = |browser: &str| {
+        let headers = [("content-type", "application/json"), ("user-agent", browser)];
+        let answer = server
+            .anonymous()
+            .send("POST", "/api/auth/sign-in", &headers, Some(body.as_bytes()));
+        answer.assert_status(200);
+    };
+    sign_in("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0");
+    sign_in("<script>canary-browser</script>");
+    sign_in(&"canary-browser ".repeat(200));
+    let root = server.sign_in("root", PASSWORD);
+    let sessions = root.query("session.getAll", &NO_INPUT).data();
+    let sessions = sessions.as_array().unwrap();
+    let browsers: Vec<_> = sessions
+        .iter()
+        .map(|session| session["browser"].clone())
+        .collect();
+    assert!(browsers.contains(&json!("Firefox on Linux")), "{browsers:?}");
+    assert_eq!(sessions.len(), 5);
+    for session in sessions {
+        assert_eq!(session["address"], "127.0.0.1");
+        let browser = session["browser"].as_str().unwrap_or_default();
+        assert!(!browser.contains("canary"), "{browser}");
+    }
+    let ended = server.stop();
+    let log = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(
+        !log.contains("canary-browser") && !log.contains("Firefox"),
+        "{log}"
+    );
+}
+
+#[test]
 fn ending_all_other_sessions_leaves_the_present_one_and_those_of_others() {
     let server = Portico::start();
     let admin = administrator(&server);

@@ -67,6 +67,43 @@ async fn find_jellyfin_without_waiting(icons: &IconSources) -> Option<String> {
 }
 
 #[tokio::test]
+async fn a_variant_is_looked_up_in_the_index_of_the_icons_own_source() {
+    let tree = Server::start(Reply::Body(
+        r#"{"files":[{"name":"/svg/git hub.svg"},{"name":"/svg/git-hub-light.svg"},{"name":"/svg/plex.svg"}]}"#.into(),
+    ));
+    let silent = Server::start(Reply::Body(FLAT.into()));
+    let cache = TempDir::new().unwrap();
+    let icons = icons(&[&tree, &silent], cache.path(), &TestClock::at(TODAY));
+    let (icon, light) = (
+        "http://icons.example/0/svg/git%20hub.svg",
+        "http://icons.example/0/svg/git-hub-light.svg",
+    );
+    for (url, on_dark, expected) in [
+        (icon, true, light),
+        (icon, false, icon),
+        (light, false, icon),
+        (
+            "http://icons.example/0/svg/plex.svg",
+            true,
+            "http://icons.example/0/svg/plex.svg",
+        ),
+        (
+            "https://elsewhere.example/git.svg",
+            true,
+            "https://elsewhere.example/git.svg",
+        ),
+        (
+            "data:image/gif;base64,R0lGODlh",
+            true,
+            "data:image/gif;base64,R0lGODlh",
+        ),
+    ] {
+        let found = icons.variant(url, on_dark).await;
+        assert_eq!(found.as_deref(), Some(expected), "{url} {on_dark}");
+    }
+}
+
+#[tokio::test]
 async fn icons_come_from_both_forms_of_an_index_in_the_order_of_the_names() {
     let (tree, flat) = (
         Server::start(Reply::Body(TREE.into())),

@@ -408,6 +408,11 @@ pub static TABLE: &[Row] = &[
         NO_INPUT
     }).rest("DELETE", "/api/sessions/others").about(About::Caller).weight(3),
     query("invite.getAll", ADMIN, none).rest("GET", "/api/invites").weight(10),
+    query("invite.getByToken", Everyone, |it| {
+        let (id, token) = it.invite();
+        json!({"inviteId": id, "token": token})
+    })
+    .weight(10),
     mutation("invite.createInvite", ADMIN, |_| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
         .rest("POST", "/api/invites").weight(25),
     mutation("invite.deleteInvite", ADMIN, |it| json!({"id": it.spare_invite()}))

@@ -65,5 +65,7 @@ pub fn session_until(id: &str, user_id: &str, expires_at: Timestamp) -> Session 
         last_used_at: 1,
         expires_at,
         ends_at: expires_at,
+        browser: None,
+        address: None,
     }
 }

@@ -16,6 +16,7 @@ use crate::transaction::{Failure, answered, retrying};
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_tables.sql"),
     include_str!("migrations/0002_key_limits.sql"),
+    include_str!("migrations/0003_invites_and_sessions.sql"),
 ];
 
 /// The tables of the first version, without the prefix. Where one of them is there without a version, another program has
@@ -289,7 +290,7 @@ CREATE TABLE ~tag (name [text] NOT NULL PRIMARY KEY)[strict];";
         connection.execute_batch("CREATE TABLE app (id)").unwrap();
         assert_eq!(migrate(&mut connection, MIGRATIONS), Ok(true));
         let expected = TABLES.map(|table| format!("p_{table}"));
-        let others = ["p_schema_version".to_owned(), "app".to_owned()];
+        let others = ["p_invite_group", "p_schema_version", "app"].map(str::to_owned);
         assert_eq!(names(&connection), expected.into_iter().chain(others).collect());
         assert_eq!(migrate(&mut connection, MIGRATIONS), Ok(false));
     }
@@ -320,16 +321,34 @@ CREATE TABLE ~tag (name [text] NOT NULL PRIMARY KEY)[strict];";
         migrate(&mut connection, MIGRATIONS).unwrap();
         connection.execute_batch(APP).unwrap();
         assert_eq!(migrate(&mut connection, &with(NEXT)), Ok(true));
-        assert_eq!(version(&connection), 3);
+        assert_eq!(version(&connection), 4);
         let name = "SELECT name FROM p_app WHERE colour IS NULL";
         let name: String = connection.query_row(name, [], |row| row.get(0)).unwrap();
         assert_eq!(name, "Jellyfin");
         assert!(names(&connection).contains("p_tag"));
         let refusal = migrate(&mut connection, MIGRATIONS).unwrap_err();
         assert!(
-            refusal.contains("have version 3") && refusal.contains("up to 2"),
+            refusal.contains("have version 4") && refusal.contains("up to 3"),
             "{refusal}"
         );
+    }
+
+    #[test]
+    fn invites_and_sessions_of_the_first_version_stay() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &MIGRATIONS[..1]).unwrap();
+        let records = "
+            INSERT INTO p_user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+                open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO p_invite (id, token_hash, expires_at, creator_id) VALUES ('i', x'07', 9, 'u');
+            INSERT INTO p_session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+                VALUES ('s', x'08', 'u', 1, 9, 2, 9)";
+        connection.execute_batch(records).unwrap();
+        assert_eq!(migrate(&mut connection, MIGRATIONS), Ok(true));
+        let kept = "SELECT (SELECT count(*) FROM p_invite WHERE note IS NULL AND creator_id = 'u')
+            + (SELECT count(*) FROM p_session WHERE browser IS NULL AND address IS NULL AND last_used_at = 2)";
+        let kept: i64 = connection.query_row(kept, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 2);
     }
 
     #[test]
@@ -339,7 +358,7 @@ CREATE TABLE ~tag (name [text] NOT NULL PRIMARY KEY)[strict];";
         connection.execute_batch(APP).unwrap();
         let next = format!("{NEXT}\nDELETE FROM ~app;\nCREATE TABLE ~app (id [text])");
         migrate(&mut connection, &with(&next)).unwrap_err();
-        assert_eq!(version(&connection), 2);
+        assert_eq!(version(&connection), 3);
         assert!(!names(&connection).contains("p_tag"));
         let count: i64 = connection
             .query_row("SELECT count(*) FROM p_app", [], |row| row.get(0))

@@ -1,6 +1,6 @@
 //! A visit: who reads a page, in which language and colours, and their access to the API.
 
-use std::sync::{Arc, OnceLock};
+use std::{borrow::Cow, sync::{Arc, OnceLock}};
 
 use askama::Template;
 use askama::filters::{Escaper as _, Html};
@@ -67,11 +67,13 @@ impl User {
         self.provider == "credentials"
     }
 
-    /// The picture, if it can be shown without a request to another host.
-    pub fn picture(&self) -> Option<&str> {
-        self.image
-            .as_deref()
-            .filter(|image| image.starts_with("data:image/"))
+    /// Where the picture is. One that a provider named is fetched by the host, so that the browser asks no other host.
+    pub fn picture(&self) -> Option<Cow<'_, str>> {
+        let image = self.image.as_deref()?;
+        if image.starts_with("data:image/") {
+            return Some(image.into());
+        }
+        portico_icons::user_picture(&self.id, image).map(Cow::from)
     }
 
     /// What is shown instead of a picture.

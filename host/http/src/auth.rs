@@ -46,7 +46,7 @@ async fn try_sign_in(
 ) -> Result<Response, Error> {
     let input = read_json(http, parts, body, InputLimit::small(&http.limits)).await;
     let credentials = attempt.credentials(input)?;
-    let sender = identify(http, parts, id).await?;
+    let sender = identify(http, parts, id).await?.in_browser(&parts.headers);
     let settings = SignInSettings {
         times: http.settings.sessions,
         providers: http.settings.providers.clone(),

@@ -223,7 +223,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         let request = SignIn {
             resources: service,
             times: Some(&http.settings.sessions),
-            sender: &identity,
+            sender: &identity.in_browser(&parts.headers),
             request_id: &id.0,
         };
         sign_in(&request, external).await

@@ -100,7 +100,7 @@ impl IconFiles {
         Self::with(folder, settings, network)
     }
 
-    fn with(folder: PathBuf, settings: IconFileSettings, network: impl Fetch) -> Arc<Self> {
+    pub(crate) fn with(folder: PathBuf, settings: IconFileSettings, network: impl Fetch) -> Arc<Self> {
         let bounds = Bounds {
             bytes: settings.most_bytes,
             files: settings.most_files,

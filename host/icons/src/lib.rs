@@ -10,8 +10,8 @@
 //!   are remembered.
 //! - A page of which a new app takes its name and icon is read by the same rules (`pages.rs`).
 //! - What has the default icon gets a tile with its first letter, until a look-up finds an icon for its name.
-//! - A caller gets the icon of an app or search engine if, and only if, the API returns that app or search engine to
-//!   them.
+//! - A caller gets the icon of an app or search engine, or the picture of a user, if, and only if, the API returns that
+//!   app, search engine or user to them.
 
 mod address;
 mod allow;
@@ -38,9 +38,9 @@ pub use self::{
     error::IconError,
     fetch::fetch_index,
     files::{IconFileSettings, IconFiles},
-    names::FindIcon,
+    names::{FindIcon, FindVariant, Ground, Variant},
     pages::{NoPage, Page, Pages},
     picture::{LARGEST, Picture},
     place::is_servable,
-    router::{app_icon, engine_icon, router},
+    router::{app_icon, engine_icon, router, user_picture},
 };

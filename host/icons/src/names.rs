@@ -12,6 +12,41 @@ use portico_model::{Timestamp, time::Clock};
 /// Finds the URL of the icon that fits a name.
 pub type FindIcon = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync>;
 
+/// What an icon is shown on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// Light colours.
+    Light,
+    /// Dark colours.
+    Dark,
+}
+
+impl Ground {
+    /// By its name in an address.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "light" => Some(Self::Light),
+            "dark" => Some(Self::Dark),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the collection of an icon has a variant of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// It has, at this URL.
+    At(String),
+    /// The icon itself is what it has.
+    Itself,
+    /// Its index is not there at the moment.
+    Unknown,
+}
+
+/// Finds the variant of the icon at a URL that is made for a ground. It requests nothing for one icon.
+pub type FindVariant =
+    Arc<dyn Fn(String, Ground) -> Pin<Box<dyn Future<Output = Variant> + Send>> + Send + Sync>;
+
 /// How long a look-up counts.
 const A_DAY: Timestamp = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,8 @@
 //!
 //! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v`
 //!   identifies the icon's URL ([`app_icon`]), so that another icon has another address, and browsers may cache it for
-//!   long.
+//!   long. `on=dark` or `on=light` asks for the variant that its collection made for such a ground, if there is one.
+//! - `GET /icons/users/{id}?v=…`: the picture of a user for whom a provider vouches, at an `https:` URL.
 //!   An icon that is an uploaded picture is at the picture's own address.
 //! - `GET /icons/default.svg`: the default icon. What has it gets the icon that fits its name, or its first letter.
 //! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
@@ -34,7 +35,7 @@ use crate::{
     error::IconError,
     files::IconFiles,
     letter,
-    names::{FindIcon, Names},
+    names::{FindIcon, FindVariant, Ground, Names, Variant},
 };
 
 /// The default icon until 0.1.0 was made: apps that were stored with it are treated alike.
@@ -67,6 +68,14 @@ pub fn engine_icon(id: &str, icon_url: &str) -> String {
     path("engines", id, icon_url)
 }
 
+/// The path of a user's picture, if it is at a URL that may be fetched. (One that was uploaded is in the record.)
+pub fn user_picture(id: &str, image: &str) -> Option<String> {
+    let is_fetched = image
+        .get(..8)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
+    is_fetched.then(|| path("users", id, image))
+}
+
 fn path(kind: &str, id: &str, icon_url: &str) -> String {
     // An uploaded picture never changes at its address, and needs no look at the app.
     if let Some(path) = picture_path(icon_url) {
@@ -97,6 +106,12 @@ struct Record {
     icon_url: String,
 }
 
+/// A user, as the API returns them.
+#[derive(Deserialize)]
+struct User {
+    image: Option<String>,
+}
+
 /// The response to a procedure call.
 #[derive(Deserialize)]
 struct Called<T> {
@@ -120,11 +135,12 @@ struct SessionUser {
 }
 
 /// The routes `/icons/…`. `api` is everything under `/api`, as `portico_http::router` returns it. The responses need
-/// what `portico_http::surround` adds. `find` looks names up that have the default icon.
-pub fn router(api: Router, files: Arc<IconFiles>, find: FindIcon) -> Router {
+/// what `portico_http::surround` adds. `find` looks names up that have the default icon, and `variant` the variants of icons.
+pub fn router(api: Router, files: Arc<IconFiles>, find: FindIcon, variant: FindVariant) -> Router {
     let routes = Arc::new(Routes {
         api,
         names: Names::new(find, files.clock()),
+        variant,
         files,
         previews: Semaphore::new(MOST_PREVIEWS),
     });
@@ -140,6 +156,7 @@ struct Routes {
     api: Router,
     files: Arc<IconFiles>,
     names: Names,
+    variant: FindVariant,
     previews: Semaphore,
 }
 
@@ -156,6 +173,7 @@ impl Routes {
         let answer = match path[..] {
             ["apps", id] => self.app(&parts, &decode(id)).await,
             ["engines", id] => self.engine(&parts, &decode(id)).await,
+            ["users", id] => self.user(&parts, &decode(id)).await,
             ["default.svg"] => return self.default_icon(&parts),
             ["preview"] => self.preview(&parts).await,
             ["named", name] => self.named(&parts, &decode(name)).await,
@@ -165,13 +183,23 @@ impl Routes {
     }
 
     async fn app(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
-        let app: Record = self.call(parts, "app.byId", id).await?;
+        let app: Record = self.call(parts, "app.byId", "id", id).await?;
         Ok(self.icon(parts, &app).await)
     }
 
     async fn engine(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
-        let engine: Record = self.call(parts, "searchEngine.byId", id).await?;
+        let engine: Record = self.call(parts, "searchEngine.byId", "id", id).await?;
         Ok(self.icon(parts, &engine).await)
+    }
+
+    /// The picture at the URL that a provider named.
+    async fn user(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
+        let user: User = self.call(parts, "user.getById", "userId", id).await?;
+        let image = user.image.filter(|image| user_picture(id, image).is_some());
+        Ok(match image {
+            Some(url) => self.picture_at(parts, &url, &url).await,
+            None => answer::text(StatusCode::NOT_FOUND, "This user has no picture at a URL"),
+        })
     }
 
     async fn icon(&self, parts: &Parts, record: &Record) -> Response {
@@ -185,9 +213,38 @@ impl Routes {
             }
             return response;
         }
-        let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(&record.icon_url));
+        let Some(ground) = ground(parts) else {
+            return self.picture_at(parts, &record.icon_url, &record.icon_url).await;
+        };
+        let variant = (self.variant)(record.icon_url.clone(), ground);
+        match timeout(PATIENCE, variant).await.unwrap_or(Variant::Unknown) {
+            Variant::At(url) => {
+                let response = self.picture_at(parts, &url, &record.icon_url).await;
+                match response.status() {
+                    StatusCode::OK | StatusCode::NOT_MODIFIED => response,
+                    // The icon itself stands in for it.
+                    _ => self.picture_to_ask_for(parts, &record.icon_url).await,
+                }
+            }
+            Variant::Itself => self.picture_at(parts, &record.icon_url, &record.icon_url).await,
+            Variant::Unknown => self.picture_to_ask_for(parts, &record.icon_url).await,
+        }
+    }
+
+    /// The picture at a URL, which browsers may keep if they asked for this version of the record.
+    async fn picture_at(&self, parts: &Parts, url: &str, recorded: &str) -> Response {
+        let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(recorded));
         let keep = if is_asked_for { Keep::ForLong } else { Keep::Ask };
-        match timeout(PATIENCE, self.files.get(&record.icon_url)).await {
+        self.picture(parts, url, keep).await
+    }
+
+    /// The same, which another picture may replace soon.
+    async fn picture_to_ask_for(&self, parts: &Parts, url: &str) -> Response {
+        self.picture(parts, url, Keep::Ask).await
+    }
+
+    async fn picture(&self, parts: &Parts, url: &str, keep: Keep) -> Response {
+        match timeout(PATIENCE, self.files.get(url)).await {
             Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, keep),
             Ok(Err(error)) => answer::no_picture(&error),
             Err(_) => answer::no_picture(&IconError::Busy),
@@ -198,6 +255,12 @@ impl Routes {
     async fn icon_by_name(&self, parts: &Parts, name: &str) -> Response {
         let found = async {
             let url = self.names.icon_of(name).await?;
+            if let Some(ground) = ground(parts)
+                && let Variant::At(variant) = (self.variant)(url.clone(), ground).await
+                && let Ok(picture) = self.files.get(&variant).await
+            {
+                return Some(picture);
+            }
             self.files.get(&url).await.ok()
         };
         let found = timeout(PATIENCE, found).await.ok().flatten();
@@ -271,9 +334,10 @@ impl Routes {
         &self,
         parts: &Parts,
         procedure: &str,
+        key: &str,
         id: &str,
     ) -> Result<T, Box<Response>> {
-        let input = json!({ "id": id }).to_string();
+        let input = json!({ key: id }).to_string();
         let input = utf8_percent_encode(&input, NON_ALPHANUMERIC);
         let answer: Called<T> = self
             .get(parts, &format!("/api/trpc/{procedure}?input={input}"))
@@ -302,6 +366,11 @@ fn letter_of(parts: &Parts, name: &str, keep: Keep) -> Response {
     }
 }
 
+/// What the icon is shown on, if the request says so.
+fn ground(parts: &Parts) -> Option<Ground> {
+    Ground::named(&query(parts, "on")?)
+}
+
 fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
@@ -312,3 +381,6 @@ fn query(parts: &Parts, key: &str) -> Option<String> {
     let value = pairs.find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='))?;
     Some(decode(&value.replace('+', " ")))
 }
+
+#[cfg(test)]
+mod tests;

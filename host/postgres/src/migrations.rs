@@ -38,6 +38,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0010_looks.sql"),
         oldest: 9,
     },
+    // An older host leaves out the groups of an invite, which an administrator can give later.
+    Migration {
+        sql: include_str!("migrations/0011_invites_and_sessions.sql"),
+        oldest: 9,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -24,6 +24,12 @@ pub trait Icons: Send + Sync + 'static {
         Err(NoPage::NoAnswer)
     }
 
+    /// The URL of the variant of an icon that its collection made for a dark ground, or for a light one: the icon's own if
+    /// it has none. `None` if it is not known at the moment. For pages; the component does not call this.
+    async fn variant(&self, url: &str, _on_dark: bool) -> Option<String> {
+        Some(url.to_owned())
+    }
+
     /// The icon for names that fit no other icon.
     fn default_icon(&self) -> String;
 }

@@ -45,7 +45,7 @@ impl Resources {
                 .await?;
         }
         let mut call = self.prepare(request, input.await?);
-        if procedure.cost == Cost::Small {
+        if procedure.cost == Cost::Small && !procedure.is_throttled() {
             self.check_again_if_late(procedure, &mut call).await?;
             return run(call).await;
         }
@@ -53,6 +53,10 @@ impl Resources {
         Box::pin(async {
             let attempt = self.count(procedure, &call.identity).await?;
             let answer = async {
+                if procedure.cost == Cost::Small {
+                    self.check_again_if_late(procedure, &mut call).await?;
+                    return run(call).await;
+                }
                 let permit = self.acquire_permit(procedure, &call.identity).await?;
                 self.check_again_if_late(procedure, &mut call).await?;
                 second_runtime::run(permit, run(call)).await

@@ -32,6 +32,7 @@ use portico_storage::{
 };
 
 use crate::{
+    browser,
     resources::Resources,
     site::{ForeignSite, PublicUrl, foreign_site},
 };
@@ -77,6 +78,8 @@ pub struct Identity {
     pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
+    /// The browser that sends the request, in words; only known of a request that begins a session.
+    pub(crate) browser: Option<String>,
     /// What their key may do of what its user may do.
     limits: KeyLimits,
     /// The other site that made a browser send the cookie.
@@ -107,6 +110,7 @@ impl Identity {
             authentication: Authentication::None,
             address: None,
             expires_at: None,
+            browser: None,
             limits: KeyLimits::default(),
             foreign_site: None,
             from_cookie: false,
@@ -142,6 +146,14 @@ impl Identity {
     pub fn at_public_url(self, headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Self {
         Self {
             foreign_site: self.foreign_site.and_then(|_| foreign_site(headers, public_url)),
+            ..self
+        }
+    }
+
+    /// The same, with the browser that these headers name.
+    pub fn in_browser(self, headers: &HeaderMap) -> Self {
+        Self {
+            browser: browser::name_of(headers),
             ..self
         }
     }
@@ -398,6 +410,7 @@ pub(crate) async fn renew_within(
     Ok(Some(Identity {
         foreign_site: identity.foreign_site.clone(),
         address: identity.address,
+        browser: identity.browser.clone(),
         from_cookie: identity.from_cookie,
         new_token: identity.new_token.clone(),
         ..found

@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod audit;
+mod browser;
 mod checks;
 mod dashboard;
 pub mod external;

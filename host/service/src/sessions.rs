@@ -69,6 +69,8 @@ pub(crate) async fn begin(
         last_used_at: now,
         expires_at: times.expires_at(now, ends_at),
         ends_at,
+        browser: sender.browser.clone(),
+        address: sender.address.map(|address| address.to_canonical()),
     };
     if let Authentication::Session(before) = &sender.authentication
         && sender.user_id() == Some(user_id)

@@ -75,11 +75,12 @@ declare! {
     DELETE_KEYS_OF_USER = Sql::unbounded("DELETE FROM ~api_key WHERE user_id = $1").alongside();
     TOUCH_KEY = Sql::short("UPDATE ~api_key SET last_used_at = $2 WHERE id = $1");
     INSERT_SESSION = Sql::short(concat!(
-        "INSERT INTO ~session (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at)
-        SELECT $1, $2, id, $4, $5, $6, $7", enabled!()
+        "INSERT INTO ~session
+            (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at, browser, address)
+        SELECT $1, $2, id, $4, $5, $6, $7, $8, $9", enabled!()
     ));
     LIST_SESSIONS = Sql::long(
-        "SELECT id, user_id, created_at, last_used_at, expires_at, ends_at FROM ~session
+        "SELECT id, user_id, created_at, last_used_at, expires_at, ends_at, browser, address FROM ~session
         WHERE user_id = $1 ORDER BY id"
     );
     TOUCH_SESSION = Sql::short("UPDATE ~session SET last_used_at = $2, expires_at = $3 WHERE id = $1");
@@ -192,6 +193,8 @@ impl<D: Database> Runner<D> {
             self.check(millis(session.last_used_at))?,
             self.check(millis(session.expires_at))?,
             self.check(millis(session.ends_at))?,
+            (&session.browser).into(),
+            (&session.address.map(|address| address.to_string())).into(),
         ];
         let inserted = self.insert_row(&INSERT_SESSION, values).await? > 0;
         self.require_user(inserted)
@@ -312,5 +315,7 @@ fn session(row: &dyn Row) -> Result<Session> {
         last_used_at: timestamp(row, 3)?,
         expires_at: timestamp(row, 4)?,
         ends_at: timestamp(row, 5)?,
+        browser: row.get_text(6)?,
+        address: row.get_text(7)?.and_then(|address| address.parse().ok()),
     })
 }

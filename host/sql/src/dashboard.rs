@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, Invite, Looks, NamedShares, NewInvite, NewPicture, PasswordLink,
+    DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, NamedShares, NewInvite, NewPicture, PasswordLink,
     Picture, PictureCount, Result, SearchEngine, SecretHash, Session, SessionUser, Shares, Viewer,
 };
 
@@ -71,6 +71,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
         self.runner.insert_invite(invite, token).await
+    }
+
+    async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>> {
+        self.runner.find_invite(id, token).await
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {

@@ -62,7 +62,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
 }
 
 /// Every insertion.
-pub fn inserts() -> [&'static Insert; 7] {
+pub fn inserts() -> [&'static Insert; 9] {
     [
         &apps::INSERT,
         &AUDIT,
@@ -71,5 +71,7 @@ pub fn inserts() -> [&'static Insert; 7] {
         &boards::SHARE_WITH_USERS,
         &boards::SHARE_WITH_GROUPS,
         &groups::INSERT_PERMISSIONS,
+        &invites::INSERT_GROUPS,
+        &invites::JOIN_GROUPS,
     ]
 }

@@ -44,6 +44,7 @@ impl<D: Database> SqlTransaction<D> {
             views_by_shares: context.views_by_shares,
             setter,
             trail,
+            invited_to: Vec::new(),
             failed: false,
         };
         Self { runner }
@@ -59,6 +60,8 @@ pub(crate) struct Runner<D> {
     views_by_shares: bool,
     pub(crate) setter: PasswordSetter,
     pub(crate) trail: Trail,
+    /// The groups of the invite that was taken, for the user who is inserted next.
+    pub(crate) invited_to: Vec<String>,
     /// Set while a statement runs, and permanently once one has failed: a transaction whose call was dropped in the
     /// middle cannot be committed.
     failed: bool,

@@ -242,7 +242,8 @@ impl<D: Database> Runner<D> {
             user.open_search_in_new_tab.into(),
             (&user.image).into(),
         ];
-        self.create(&user.id, &INSERT, values).await.map(drop)
+        self.create(&user.id, &INSERT, values).await?;
+        self.join_groups_of_invite(&user.id).await
     }
 
     pub(crate) async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {

@@ -11,12 +11,13 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
     include_str!("migrations/0015_key_limits.sql"),
     include_str!("migrations/0016_looks.sql"),
+    include_str!("migrations/0017_invites_and_sessions.sql"),
 ];
 
 /// The version that this binary knows.
@@ -233,6 +234,34 @@ mod tests {
         assert_eq!(count("SELECT count(*) FROM picture WHERE uploader_id IS NULL"), 1);
         let used = connection.execute_batch("DELETE FROM picture");
         assert!(used.is_err(), "the looks use it");
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn an_invite_from_before_has_no_note_and_no_groups_and_a_session_no_browser() {
+        let mut connection = build(FIRST + 4).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO user_group (id, name, name_key) VALUES ('g', 'Family', 'family');
+            INSERT INTO invite (id, token_hash, expires_at, creator_id) VALUES ('i', x'07', 9, 'u');
+            INSERT INTO session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+                VALUES ('s', x'08', 'u', 1, 9, 2, 9)";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        assert_eq!(version_of(&connection), NEWEST as i64);
+        for kept in [
+            "SELECT count(*) FROM invite WHERE id = 'i' AND token_hash = x'07' AND creator_id = 'u' AND note IS NULL",
+            "SELECT count(*) FROM session WHERE id = 's' AND last_used_at = 2 AND browser IS NULL AND address IS NULL",
+        ] {
+            assert_eq!(number(&connection, kept).unwrap(), 1, "{kept}");
+        }
+        let given = "INSERT INTO invite_group VALUES ('i', 'g'); DELETE FROM user_group WHERE id = 'g'";
+        connection.execute_batch(given).unwrap();
+        assert_eq!(
+            number(&connection, "SELECT count(*) FROM invite_group").unwrap(),
+            0
+        );
         crate::schema::check(&connection).unwrap();
     }
 

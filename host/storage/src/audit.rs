@@ -53,7 +53,7 @@ pub struct AuditEntry {
     pub target: Option<String>,
     /// How many records were created.
     pub created: u64,
-    /// The groups that a sign-in by a provider added (`+`) and removed (`-`), by id.
+    /// The groups that a sign-in by a provider added (`+`) and removed (`-`), or that an invite gave, by id.
     pub groups: Option<String>,
     /// [`DONE`], or the code of the error.
     pub outcome: String,
@@ -187,7 +187,7 @@ impl AuditedCall {
         context.is_open = false;
     }
 
-    /// Notes the groups, by id, that the sign-in adds and removes.
+    /// Notes the groups, by id, that the sign-in or the registration adds and removes.
     pub fn changed_groups(&self, added: &[String], removed: &[String]) {
         let added = added.iter().map(|id| format!("+{}", plain(id)));
         let removed = removed.iter().map(|id| format!("-{}", plain(id)));

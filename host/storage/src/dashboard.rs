@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::context::CallContext;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, NamedShares, NewInvite,
-    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, NamedShares,
+    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
 use crate::records::{Access, Result, Viewer};
@@ -69,8 +69,13 @@ pub trait DashboardTransaction: Transaction {
     /// does so, and must not take longer because hosts were off for a while.
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()>;
 
-    /// Stores a new invite.
+    /// Stores a new invite. `reference`: one of its groups, or the creator, does not exist.
+    ///
+    /// The user whom a transaction inserts after it has taken the invite joins those of its groups that are still there, if
+    /// who made it is an enabled administrator then, or the operator.
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()>;
+    /// The invite with this id and this token, whether it has expired or not.
+    async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>>;
     /// All invites by expiration date, then id.
     async fn list_invites(&mut self) -> Result<Vec<Invite>>;
     /// Removes an invite; false if there is no such invite.

@@ -1,5 +1,7 @@
 //! The records that Portico keeps where it is the dashboard itself.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 
 use portico_model::{ColorScheme, Id, Provider, Timestamp, time};
@@ -97,6 +99,10 @@ pub struct Session {
     pub expires_at: Timestamp,
     /// When it ends even if it is used.
     pub ends_at: Timestamp,
+    /// The browser in which it began, in words.
+    pub browser: Option<String>,
+    /// The address at which it began.
+    pub address: Option<IpAddr>,
 }
 
 /// The user of a session, as `GET /api/auth/session` shows them.
@@ -123,6 +129,10 @@ pub struct NewInvite {
     pub expiration_date: Timestamp,
     /// The id of the user who created it; `None` for the operator.
     pub creator_id: Option<String>,
+    /// For whom it is.
+    pub note: Option<String>,
+    /// The ids of the groups that the new user joins, each once.
+    pub group_ids: Vec<String>,
 }
 
 /// An invite, without its token.
@@ -136,6 +146,19 @@ pub struct Invite {
     pub expiration_date: Timestamp,
     /// The user who created it; `None` for the operator.
     pub creator: Option<Named>,
+    /// For whom it is.
+    pub note: Option<String>,
+    /// The groups that the new user joins, by id.
+    pub groups: Vec<Named>,
+}
+
+/// An invite, as who has its token sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldInvite {
+    /// When it expires.
+    pub expiration_date: Timestamp,
+    /// For whom it is.
+    pub note: Option<String>,
 }
 
 /// A link with which a user sets a new password, without its token. It ends with the password that the user has now.

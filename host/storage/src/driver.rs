@@ -138,6 +138,13 @@ impl Trail {
         }
     }
 
+    /// A user whom the transaction created joins these groups.
+    pub fn joined(&self, group_ids: &[String]) {
+        if let Some(call) = &self.call {
+            call.changed_groups(group_ids, &[]);
+        }
+    }
+
     /// The row to write before the commit; `None` if the call is not recorded.
     pub fn row(&self) -> Option<AuditEntry> {
         let call = self.call.as_ref()?;

@@ -214,6 +214,8 @@ async fn run_call(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) ->
                 id,
                 expiration_date: expires_at,
                 creator_id: creator,
+                note: None,
+                group_ids: Vec::new(),
             };
             let inserted = dashboard.insert_invite(&invite, &hash_secret(&token)).await;
             inserted.map(Value::from).map_err(refused)
@@ -295,6 +297,8 @@ async fn run_call(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) ->
                 last_used_at: 1,
                 expires_at: NEVER,
                 ends_at: NEVER,
+                browser: None,
+                address: None,
             };
             let inserted = dashboard.insert_session(&session, &hash_secret(&id)).await;
             inserted.map(Value::from).map_err(refused)

@@ -16,7 +16,8 @@ const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changeP
 
 /// Refusals by the throttle, which is off in these tests.
 /// `tests/sign_in/credentials/throttling.rs` is about these.
-const THROTTLED: [(&str, u16); 3] = [
+const THROTTLED: [(&str, u16); 4] = [
+    ("invite.getByToken", 429),
     ("user.initUser", 429),
     ("user.register", 429),
     ("user.setPasswordByLink", 429),
@@ -82,6 +83,7 @@ fn every_documented_refusal_can_be_produced() {
         ("apiKeys.deleteOwn", 404, json!({"apiKeyId": MISSING})),
         ("apiKeys.createOwn", 409, json!({})),
         ("session.delete", 404, by_id.clone()),
+        ("invite.createInvite", 404, json!({"expirationDate": "2999-12-31T00:00:00.000Z", "groupIds": [MISSING]})),
         ("invite.deleteInvite", 404, by_id.clone()),
         ("extras.saveOfUser", 404, json!({"id": MISSING, "extras": null})),
         ("extras.saveOfUser", 409, json!({"id": root, "extras": null, "version": "of another state"})),

@@ -215,6 +215,8 @@ impl Native {
             last_used_at: now,
             expires_at: ends_at,
             ends_at,
+            browser: None,
+            address: None,
         };
         let mut transaction = self.storage.begin_dashboard(Access::Write, &context).await?;
         transaction.insert_session(&session, &issued.hash).await?;

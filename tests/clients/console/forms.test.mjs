@@ -151,3 +151,75 @@ test("two tabs that edit one app do not undo each other", async () => {
   await page.getByText("Repositories").waitFor();
   page.assertQuiet();
 });
+
+test("a search engine is one click, and one of one's own an address", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/engines`);
+  await button(page, "DuckDuckGo").click();
+  await page.getByText("Created.").waitFor();
+  await page.locator("th", { hasText: "DuckDuckGo" }).waitFor();
+  await page.fill("#instance", "search.home.lan");
+  await page.locator("#instance").press("Enter");
+  await page.locator("th", { hasText: "SearXNG" }).waitFor();
+  await page.getByText("https://search.home.lan/search?q=%s").waitFor();
+  assert.equal(await page.locator("#instance").count(), 0);
+  page.assertQuiet();
+});
+
+test("a picture of any size is fitted before it is sent", async () => {
+  const page = await open(browser);
+  await signIn(page, "grace");
+  await page.goto(`${url}/profile`);
+  // Noise, which no format makes small.
+  const picture = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(1500, 1000);
+    const drawing = canvas.getContext("2d");
+    const noise = drawing.createImageData(1500, 1000);
+    let state = 1;
+    for (let at = 0; at < noise.data.length; at++) {
+      state = (state * 1103515245 + 12345) % 2147483648;
+      noise.data[at] = at % 4 === 3 ? 255 : state >> 16;
+    }
+    drawing.putImageData(noise, 0, 0);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
+    return Array.from(bytes);
+  });
+  assert.ok(picture.length > 1_000_000);
+  const field = page.locator('input[type="file"]');
+  await field.setInputFiles({ name: "large.png", mimeType: "image/png", buffer: Buffer.from(picture) });
+  await page.waitForFunction(() => document.querySelector('input[type="file"]').files[0].size < 262_000);
+  await button(page, "Upload").click();
+  await page.getByText("Saved.").waitFor();
+  const shown = page.locator("img.face.large");
+  await shown.waitFor();
+  const [width, height] = await shown.evaluate((image) => [image.naturalWidth, image.naturalHeight]);
+  assert.ok(width <= 512 && width > height, `${width} x ${height}`);
+  page.assertQuiet();
+});
+
+test("a black icon gives way to its variant in dark colours, and has a light plate without one", async () => {
+  const page = await open(browser, { colorScheme: "dark" });
+  await signIn(page);
+  const disc = (color) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><circle cx="20" cy="20" r="14" fill="${color}"/></svg>`;
+  await page.goto(`${url}/apps/new`);
+  await page.fill("#name", "Coal");
+  await page.fill("#iconUrl", `data:image/svg+xml,${encodeURIComponent(disc("black"))}`);
+  await page.locator("#name").press("Enter");
+  await page.getByText("Created.").waitFor();
+  await page.goto(`${url}/`);
+  const icon = page.locator(".tile", { hasText: "Coal" }).locator("img");
+  await icon.and(page.locator(".on-plate")).waitFor();
+  let asked = 0;
+  await page.route(/on=dark/, (route) => {
+    asked++;
+    return route.fulfill({ contentType: "image/svg+xml", body: disc("white") });
+  });
+  await page.reload();
+  const isVariant = ({ src, complete, naturalWidth }) => src.includes("on=dark") && complete && naturalWidth > 0;
+  await page.waitForFunction(isVariant, await icon.elementHandle());
+  assert.equal(await icon.and(page.locator(".on-plate")).count(), 0);
+  assert.equal(asked, 1, "other icons are not asked for again");
+  page.assertQuiet();
+});

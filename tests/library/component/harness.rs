@@ -87,6 +87,8 @@ impl Harness {
             id: id.into(),
             expiration_date,
             creator_id: None,
+            note: None,
+            group_ids: Vec::new(),
         };
         let mut dashboard = self.dashboard().await;
         dashboard

@@ -191,6 +191,7 @@ ask_first! {
     delete_other_sessions(user_id: &str, kept: Option<&str>) -> u64;
     delete_expired_sessions(now: Timestamp) -> ();
     insert_invite(invite: &NewInvite, token: &SecretHash) -> ();
+    find_invite(id: &str, token: &SecretHash) -> Option<HeldInvite>;
     list_invites() -> Vec<Invite>;
     delete_invite(id: &str) -> bool;
     put_password_link(link: &PasswordLink, token: &SecretHash) -> ();

@@ -127,7 +127,19 @@ impl Inputs<'_> {
                 }
                 input
             }
-            "invite.createInvite" => json!({"expirationDate": self.date()}),
+            "invite.createInvite" => {
+                let mut input = json!({"expirationDate": self.date()});
+                self.maybe(&mut input, "note", texts::name);
+                if self.rng.bool() {
+                    let count = self.count(3);
+                    input["groupIds"] = json!(self.good_ids(&self.world.groups, count));
+                }
+                input
+            }
+            "invite.getByToken" => {
+                let registration = self.registration();
+                json!({"inviteId": registration["inviteId"], "token": registration["token"]})
+            }
             "group.savePermissions" => {
                 let count = self.count(4);
                 let mut permissions = Vec::new();

@@ -146,7 +146,7 @@ fn all_differ<T: Ord>(values: &[T]) -> bool {
 fn references(state: &Value) -> Vec<String> {
     let known = |kind: &str| -> BTreeSet<String> { ids(&state[kind]).into_iter().collect() };
     let (users, boards, apps) = (known("summaries"), known("boards"), known("apps"));
-    let engines = known("engines");
+    let (engines, groups) = (known("engines"), known("groups"));
     let mut faults = Vec::new();
     let mut refer = |what: &str, reference: &Value, known: &BTreeSet<String>| {
         if reference.as_str().is_some_and(|id| !known.contains(id)) {
@@ -181,6 +181,9 @@ fn references(state: &Value) -> Vec<String> {
     }
     for invite in list(&state["invites"]) {
         refer("an invite", &invite["creator"]["id"], &users);
+        for group in list(&invite["groups"]) {
+            refer("an invite", &group["id"], &groups);
+        }
     }
     faults
 }

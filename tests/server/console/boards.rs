@@ -251,6 +251,55 @@ fn a_board_is_shared_with_one_user_or_group_after_another() {
 }
 
 #[test]
+fn a_share_that_another_tab_has_changed_is_shown_and_not_changed() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let grace = root.user("grace").id.clone();
+    let board = root.board("Kitchen", false);
+    let browser = Browser::of(&server, "root");
+    let path = format!("/manage/boards/{board}/share");
+    let send = |page: &Page, step: &str, was: &str| {
+        browser.submit(page, &path, &[("do", step), ("id", &grace), ("was", was)])
+    };
+    let share = |may_change: Option<bool>| {
+        let users: Vec<_> = may_change
+            .into_iter()
+            .map(|may_change| json!({ "id": grace, "mayChange": may_change }))
+            .collect();
+        let input = json!({ "boardId": board, "users": users, "groups": [] });
+        root.mutate("board.share", &input).assert_done();
+    };
+    let shared = || {
+        let shares = root.query("board.getShares", &json!({ "boardId": board })).data();
+        shares["users"][0]["mayChange"].clone()
+    };
+    share(Some(false));
+    let page = browser.open(&path);
+    page.assert_shows("name=\"was\" value=\"view\"");
+    // Another tab has removed it: it does not come back.
+    share(None);
+    let again = send(&page, "change-user", "view");
+    again.assert_status(422).assert_shows("not shared any more");
+    assert_eq!(shared(), json!(null));
+    // Another tab lets her change the board: removing it shows that first.
+    share(Some(true));
+    let again = send(&page, "drop-user", "view");
+    again
+        .assert_status(422)
+        .assert_shows("sees and changes it")
+        .assert_shows("name=\"was\" value=\"change\"");
+    assert_eq!(shared(), json!(true));
+    // Both wanted the same.
+    assert_eq!(
+        send(&page, "change-user", "view").path,
+        format!("{path}?q=&note=saved")
+    );
+    // What is shown now can be changed.
+    send(&again, "drop-user", "change");
+    assert_eq!(shared(), json!(null));
+}
+
+#[test]
 fn a_long_list_of_those_with_whom_a_board_is_shared_is_in_pages() {
     let server = Portico::start();
     let root = administrator(&server);

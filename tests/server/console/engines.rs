@@ -1,9 +1,10 @@
 //! Search engines.
 
-use portico_tests::{Client, Fixtures, Portico, administrator};
-use serde_json::Value;
+use portico_tests::{Builder, Client, Fixtures, Portico, administrator, wait_until};
+use serde_json::{Value, json};
 
 use super::{Browser, escaped};
+use crate::icon_sources::index_server::{Reply, Server};
 
 #[test]
 fn a_search_engine_is_created_changed_and_deleted() {
@@ -49,6 +50,59 @@ fn a_search_engine_is_created_changed_and_deleted() {
     for gone in ["edit", "delete"] {
         browser.open(&format!("{path}/{gone}")).assert_status(404);
     }
+}
+
+#[test]
+fn known_engines_are_one_click_and_one_of_ones_own_is_an_address() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/engines");
+    page.assert_shows("value=\"DuckDuckGo\"")
+        .assert_shows("Address of your own SearXNG");
+    let fields = [("name", "SearXNG"), ("short", "s"), ("instance", "nas:8888/")];
+    let page = browser.submit(&page, "/engines/new", &fields);
+    assert_eq!(page.path, "/engines?note=created");
+    page.assert_hides("Address of your own SearXNG");
+    let engines = root.query("searchEngine.getAll", &Value::Null).data();
+    assert_eq!(engines[0]["urlTemplate"], "http://nas:8888/search?q=%s");
+    // What is no address is refused at the field that shows what would be stored.
+    let fields = [
+        ("name", "Other"),
+        ("short", "o"),
+        ("instance", "javascript:alert(1)"),
+    ];
+    let page = browser.submit(&page, "/engines/new", &fields);
+    page.assert_status(422);
+    assert!(page.problem("urlTemplate").is_some(), "{}", page.html);
+}
+
+#[test]
+fn the_icon_of_a_search_engine_is_found_by_its_name() {
+    let index = r#"{"files":[{"name":"/svg/duckduckgo.svg"},{"name":"/svg/kagi.svg"}]}"#;
+    let source = Server::start(Reply::Body(index.into()));
+    let server = Builder::default()
+        .environment(
+            "PORTICO_ICON_SOURCES",
+            format!("{}|http://icons.example", source.url),
+        )
+        .start();
+    let root = administrator(&server);
+    // The index is fetched with the first look-up.
+    wait_until("the index", || {
+        let created = root.output_of("app.createMany", &json!([{ "name": "Kagi" }]));
+        created[0]["iconUrl"] == "http://icons.example/svg/kagi.svg"
+    });
+    let browser = Browser::of(&server, "root");
+    let fields = [
+        ("name", "DuckDuckGo"),
+        ("short", "d"),
+        ("urlTemplate", "https://duckduckgo.com/?q=%s"),
+    ];
+    let page = browser.submit(&browser.open("/engines"), "/engines/new", &fields);
+    assert_eq!(page.path, "/engines?note=created");
+    let engines = root.query("searchEngine.getAll", &Value::Null).data();
+    assert_eq!(engines[0]["iconUrl"], "http://icons.example/svg/duckduckgo.svg");
 }
 
 #[test]

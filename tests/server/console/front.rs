@@ -106,16 +106,74 @@ fn an_invite_lets_one_person_register() {
     let page = send(&page, "no address");
     page.assert_status(422);
     assert!(page.problem("email").is_some());
+    let other = Browser::new(&server);
+    let opened_before = other.open(&path);
     let page = send(&page, "grace@example.com");
     assert_eq!(page.path, "/");
     page.assert_shows("grace");
-    // The second person with the same link is refused in words.
-    let other = Browser::new(&server);
-    let page = other.open(&path);
+    // The second person with the same link is refused in words: with the form, and without it.
+    let page = opened_before;
     let fields = fields("eve@example.com");
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
     let page = other.submit(&page, "/register", &fields);
     page.assert_status(422).assert_shows("role=\"alert\"");
+    other
+        .open(&path)
+        .assert_status(403)
+        .assert_shows("This invite is not valid")
+        .assert_hides("name=\"username\"");
+}
+
+#[test]
+fn the_link_of_an_invite_says_for_whom_it_is_or_why_it_is_of_no_use_before_anything_is_typed() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let group = root.group("Family & friends", &[]);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/invites");
+    let fields = [
+        ("lasts", "week"),
+        ("until", ""),
+        ("note", "Grace <3"),
+        ("groupIds", &group),
+    ];
+    let page = browser.submit(&page, "/invites", &fields);
+    page.assert_status(200)
+        .assert_shows("Grace &#60;3")
+        .assert_shows("Family &#38; friends");
+    let (_, rest) = page.html.split_once("/register?").expect("a link");
+    let query = rest.split('"').next().unwrap().replace("&#38;", "&");
+    let guest = Browser::new(&server);
+    let page = guest.open(&format!("/register?{query}"));
+    page.assert_status(200)
+        .assert_shows("This invite is for <bdi>Grace &#60;3</bdi>.")
+        .assert_hides("Family");
+    // Programs that write `&` as HTML.
+    let written = query.replace("&token", "&amp;token");
+    guest.open(&format!("/register?{written}")).assert_status(200);
+    let cut = query.split('&').next().unwrap();
+    guest
+        .open(&format!("/register?{cut}"))
+        .assert_status(400)
+        .assert_shows("This link is incomplete");
+    guest
+        .open(&format!("/register?{query}x"))
+        .assert_status(403)
+        .assert_shows("This invite is not valid")
+        .assert_hides("Grace");
+
+    let past = json!({"expirationDate": "2001-01-01T00:00:00.000Z", "note": "Eve"});
+    let late = root.mutate("invite.createInvite", &past).data();
+    let path = format!(
+        "/register?invite={}&token={}",
+        late["id"].as_str().unwrap(),
+        late["token"].as_str().unwrap()
+    );
+    guest
+        .open(&path)
+        .assert_status(410)
+        .assert_shows("This invite has expired")
+        .assert_hides("name=\"username\"");
 }
 
 #[test]

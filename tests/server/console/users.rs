@@ -201,6 +201,43 @@ fn the_link_of_an_invite_is_shown_once_and_registers_a_user() {
 }
 
 #[test]
+fn lists_keep_their_place_while_a_record_is_made_or_deleted() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let ada = root.user("ada").id;
+    let crew = root.group("crew", &[]);
+    let invite = root.invite().id;
+    let browser = Browser::of(&server, "root");
+    let fields = [
+        ("username", "grace"),
+        ("password", PASSWORD),
+        ("email", ""),
+        ("list", "/users?q=gr&disabled=no&page=2"),
+    ];
+    let page = browser.submit(&browser.open("/users/new"), "/users/new", &fields);
+    assert_eq!(page.path, "/users?q=gr&disabled=no&page=2&note=created");
+    for (list, record) in [
+        ("/users?q=a&page=3", format!("/users/{ada}/delete")),
+        ("/groups?page=2", format!("/groups/{crew}/delete")),
+        ("/invites?page=4", format!("/invites/{invite}/delete")),
+    ] {
+        let page = browser.open(&format!(
+            "{record}?list={}",
+            list.replace('?', "%3F").replace('&', "%26")
+        ));
+        // Another list, or another site, is none.
+        let page = browser.submit(&page, &record, &[("list", list)]);
+        assert_eq!(page.path, format!("{list}&note=deleted"));
+    }
+    let zoe = root.user("zoe").id;
+    let path = format!("/users/{zoe}/delete");
+    let page = browser.open(&format!("{path}?list=%2Fusers%3Fq%3Dz"));
+    page.assert_shows("name=\"list\" value=\"/users?q=z\"");
+    let page = browser.submit(&page, &path, &[("list", "//evil.example/users?q=z")]);
+    assert_eq!(page.path, "/users?note=deleted");
+}
+
+#[test]
 fn a_link_for_a_new_password_is_shown_once_and_used_once() {
     let server = Portico::start();
     let root = administrator(&server);

@@ -23,7 +23,7 @@ fn source(users: usize) -> Portico {
         INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
             open_search_in_new_tab, image)
             SELECT 'u' || n, 'oidc', 'u' || n, 'u' || n, 'dark', 0, 0, 0, hex(randomblob({half})) FROM number;
-        INSERT INTO invite VALUES ('i', x'00', 1, 'u1')",
+        INSERT INTO invite (id, token_hash, expires_at, creator_id) VALUES ('i', x'00', 1, 'u1')",
         half = IMAGE / 2
     );
     database.execute_batch(&statements).expect("users");

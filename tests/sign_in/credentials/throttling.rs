@@ -267,6 +267,26 @@ fn successes_and_malformed_tries_are_not_counted() {
 }
 
 #[test]
+fn guesses_of_an_invite_are_counted_and_looks_of_who_has_it_are_not() {
+    let host = Host::throttled();
+    let invite = administrator_of(&host.client).invite();
+    let look = |token: &str| {
+        let input = json!({"inviteId": invite.id, "token": token});
+        host.client.query("invite.getByToken", &input)
+    };
+    for _ in 0..15 {
+        assert_eq!(look(&invite.token).status, 200);
+    }
+    let refused: Vec<_> = (0..11).map(|number| look(&number.to_string()).status).collect();
+    assert_eq!(refused[..10], [403; 10]);
+    assert_eq!(refused[10], 429);
+    // Registering counts at the same place.
+    host.client
+        .mutate("user.register", &registration(1))
+        .assert_refused(429, "TOO_MANY_REQUESTS");
+}
+
+#[test]
 fn a_try_counts_although_its_client_hangs_up() {
     let host = Host::throttled();
     administrator_of(&host.client);

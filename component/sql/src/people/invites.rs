@@ -20,6 +20,8 @@ pub fn create(creator: Option<String>, expires_at: Timestamp) -> Result<NewInvit
         id: issued.id.clone(),
         expiration_date: expires_at,
         creator_id: creator,
+        note: None,
+        group_ids: Vec::new(),
     };
     write(|transaction| {
         now(transaction.insert_invite(&invite, &issued.hash))

@@ -46,6 +46,8 @@ pub fn begin(user_id: &str, password_version: u64) -> Result<NewSession> {
             last_used_at: moment,
             expires_at: times.sessions.expires_at(moment, ends_at),
             ends_at,
+            browser: None,
+            address: None,
         };
         now(transaction.delete_expired_sessions(moment))?;
         now(transaction.insert_session(&session, &issued.hash))

@@ -24,6 +24,7 @@ use crate::{
     edits::{Merged, WasRead},
     fields::WITH_ICON,
     form::{Form, Problems},
+    links,
     respond::{page, page_with, see},
     visit::{Query, Visit, Visitor, initial},
 };
@@ -43,8 +44,7 @@ pub(super) fn routes() -> Router {
         .route("/engines/{id}/delete", get(ask).post(delete))
 }
 
-/// Search engines that many people use: name, short name and address. SearXNG is not one of them, because every household
-/// has its own address, and a public instance would read what is searched.
+/// Search engines that many people use: name, short name and address.
 const KNOWN: [(&str, &str, &str); 5] = [
     ("DuckDuckGo", "d", "https://duckduckgo.com/?q=%s"),
     ("Google", "g", "https://www.google.com/search?q=%s"),
@@ -52,6 +52,25 @@ const KNOWN: [(&str, &str, &str); 5] = [
     ("Brave", "b", "https://search.brave.com/search?q=%s"),
     ("Wikipedia", "w", "https://en.wikipedia.org/w/index.php?search=%s"),
 ];
+
+/// The one of which every household has its own; a public one would read what is searched. So people say where it is.
+const OWN: (&str, &str) = ("SearXNG", "s");
+
+/// The field for that.
+const INSTANCE: &str = "instance";
+
+/// Where an instance searches, by its address as people type it.
+fn searched_at(instance: &str) -> String {
+    let typed = instance.trim();
+    let address = match typed.contains("://") {
+        true => typed.to_owned(),
+        false => links::complete(typed).unwrap_or_else(|| typed.to_owned()),
+    };
+    let base = address.split(['?', '#']).next().unwrap_or_default();
+    let base = base.trim_end_matches('/');
+    let base = base.strip_suffix("/search").unwrap_or(base);
+    format!("{base}/search?q=%s")
+}
 
 #[derive(Template)]
 #[template(path = "engines/list.html")]
@@ -61,6 +80,8 @@ struct ListPage<'a> {
     engines: Vec<Engine>,
     /// Those that many people use and that are not here yet.
     known: Vec<(&'static str, &'static str, &'static str)>,
+    /// The one that needs an address, if it is not here yet.
+    own: Option<(&'static str, &'static str)>,
     total: usize,
     pages: Pages,
 }
@@ -112,6 +133,7 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
             .any(|engine| engine.name.eq_ignore_ascii_case(name))
     };
     let known = KNOWN.into_iter().filter(|(name, _, _)| !is_here(name)).collect();
+    let own = Some(OWN).filter(|(name, _)| !is_here(name));
     let wanted = text.to_lowercase();
     engines.retain(|engine| engine.name.to_lowercase().contains(&wanted));
     let total = engines.len();
@@ -121,6 +143,7 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
         v: &visit,
         query: text,
         known,
+        own,
         engines: engines.into_iter().skip(first).take(PAGE).collect(),
         total,
         pages: Pages::new(&address, query.page(), PAGE, total),
@@ -182,6 +205,10 @@ async fn save(visit: &Visit, id: Option<&str>, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let mut form = visit.form_with(&WITH_ICON, request).await?;
     let upload = icon_picker::take_upload(visit, &mut form).await?;
+    if let Some(instance) = form.optional(INSTANCE).filter(|_| id.is_none()) {
+        let address = searched_at(instance);
+        form.set("urlTemplate", address);
+    }
     let form = form;
     let mut read = WasRead::kept(&form, &FIELDS);
     let (status, problems) = if !upload.is_empty() {
@@ -307,5 +334,22 @@ impl Engine {
 
     fn path(&self) -> String {
         path(&self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_instance_is_searched_at_its_address_however_it_is_typed() {
+        for (typed, expected) in [
+            ("https://search.home.lan", "https://search.home.lan/search?q=%s"),
+            (" search.home.lan/ ", "https://search.home.lan/search?q=%s"),
+            ("nas:8888", "http://nas:8888/search?q=%s"),
+            ("http://nas/searxng/search?q=x", "http://nas/searxng/search?q=%s"),
+            // What is none is refused by the API, at the field that shows it.
+            ("javascript:alert(1)", "javascript:alert(1)/search?q=%s"),
+        ] {
+            assert_eq!(super::searched_at(typed), expected, "{typed}");
+        }
     }
 }

@@ -4,13 +4,17 @@ use askama::Template;
 use axum::{
     Router,
     extract::{Path, Request},
+    http::StatusCode,
     routing::get,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{PageResult, found_users::Found, keys::unreadable_day, paging::Pages};
+use super::{
+    PageResult, found_users::Found, groups::Group, keys::unreadable_day, list_place::ListPlace,
+    paging::Pages, users::groups_to_choose,
+};
 use crate::{
     api::ApiError,
     form::{Form, Problems},
@@ -28,17 +32,32 @@ pub(super) fn routes() -> Router {
 
 const PAGE: usize = 50;
 
+/// The list of invites.
+const LIST: &str = "/invites";
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Invite {
     id: String,
     expiration_date: String,
     creator: Option<Found>,
+    note: Option<String>,
+    groups: Vec<Found>,
 }
 
 impl Invite {
     fn is_expired(&self) -> bool {
         is_past(&self.expiration_date)
+    }
+
+    /// What it is called: for whom it is, or its id.
+    fn title(&self) -> &str {
+        self.note.as_deref().unwrap_or(&self.id)
+    }
+
+    fn groups(&self) -> String {
+        let names: Vec<&str> = self.groups.iter().map(|group| &group.name[..]).collect();
+        names.join(", ")
     }
 }
 
@@ -53,6 +72,14 @@ struct ListPage<'a> {
     invites: Vec<Invite>,
     total: usize,
     pages: Pages,
+    /// Those that an invite may give.
+    groups: Vec<Group>,
+}
+
+impl ListPage<'_> {
+    fn is_given(&self, group: &Group) -> bool {
+        self.form.all("groupIds").any(|id| id == group.id)
+    }
 }
 
 async fn list_page<'a>(
@@ -73,6 +100,7 @@ async fn list_page<'a>(
         invites,
         total,
         pages,
+        groups: groups_to_choose(visit).await?,
     })
 }
 
@@ -95,7 +123,8 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
     let form = visit.form(request).await?;
     let created = match Expiry::of(&form) {
         Expiry::At(end) => {
-            let input = json!({ "expirationDate": end });
+            let groups: Vec<&str> = form.all("groupIds").collect();
+            let input = json!({ "expirationDate": end, "note": form.text("note"), "groupIds": groups });
             visit.api.mutate::<Created>("invite.createInvite", input).await
         }
         Expiry::Never | Expiry::Unreadable => Err(unreadable_day(&visit)),
@@ -110,7 +139,11 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
             Ok(page(&shown))
         }
         Err(error) => {
-            let problems = visit.problems(error, &["until"])?;
+            // A group that was chosen is gone.
+            let problems = match error.status {
+                StatusCode::NOT_FOUND => Problems::of(&error, &[], |text| visit.say(text)),
+                _ => visit.problems(error, &["until", "note"])?,
+            };
             Ok(again(&list_page(&visit, 1, &form, problems).await?))
         }
     }
@@ -121,6 +154,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
 struct DeletePage<'a> {
     v: &'a Visit,
     invite: Invite,
+    list: ListPlace,
 }
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
@@ -128,15 +162,20 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let invites: Vec<Invite> = visit.api.query("invite.getAll", Value::Null).await?;
     let invite = invites.into_iter().find(|invite| invite.id == id);
     let invite = invite.ok_or_else(ApiError::not_found)?;
-    Ok(page(&DeletePage { v: &visit, invite }))
+    let list = ListPlace::of(&visit, LIST);
+    Ok(page(&DeletePage {
+        v: &visit,
+        invite,
+        list,
+    }))
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
     visit
         .api
         .change("invite.deleteInvite", json!({ "id": id }))
         .await?;
-    Ok(see("/invites?note=deleted"))
+    Ok(see(&ListPlace::kept(&form, LIST).with_note("deleted")))
 }

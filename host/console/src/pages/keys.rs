@@ -16,6 +16,7 @@ use super::{
     PageResult,
     found_users::{Found, find, names},
     groups::PERMISSIONS,
+    list_place::ListPlace,
     paging::Pages,
 };
 use crate::{
@@ -35,6 +36,9 @@ pub(super) fn routes() -> Router {
 
 /// Keys on a page. The name of each one's user is looked up.
 const PAGE: usize = 25;
+
+/// The list of keys.
+const LIST: &str = "/keys";
 
 /// A key without its secret, as the API returns it.
 #[derive(Deserialize)]
@@ -169,6 +173,7 @@ struct DeletePage<'a> {
     v: &'a Visit,
     key: &'a ApiKey,
     user: String,
+    list: ListPlace,
 }
 
 async fn list(visit: Visitor, query: Query) -> PageResult {
@@ -249,13 +254,14 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
         v: &visit,
         key,
         user: names.get(&key.user_id).unwrap_or(&key.user_id).clone(),
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
     let input = json!({ "apiKeyId": id });
     visit.api.change("apiKeys.delete", input).await?;
-    Ok(see("/keys?note=deleted"))
+    Ok(see(&ListPlace::kept(&form, LIST).with_note("deleted")))
 }

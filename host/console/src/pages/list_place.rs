@@ -10,6 +10,13 @@ use crate::{
 /// The name of the hidden field that keeps it.
 pub(super) const FIELD: &str = "list";
 
+/// The choices by which lists are filtered.
+const FILTERS: [&str; 2] = ["provider", "disabled"];
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
 /// The address of a list, with its search and page.
 pub(super) struct ListPlace(String);
 
@@ -17,6 +24,11 @@ impl ListPlace {
     /// Where the browser was when it opened this page, if that was the list with this path.
     pub fn of(visit: &Visit, path: &str) -> Self {
         Self::read(path, visit.came_from.as_deref().unwrap_or_default())
+    }
+
+    /// The same, as the link to a page keeps it, which leads on from a record's own page.
+    pub fn linked(query: &Query, path: &str) -> Self {
+        Self::read(path, query.text(FIELD))
     }
 
     /// The same, as a form keeps it.
@@ -37,7 +49,8 @@ impl ListPlace {
         for (name, value) in form_urlencoded::parse(query.as_bytes()).take(10) {
             let is_page =
                 name == "page" && value.len() <= 7 && value.bytes().all(|byte| byte.is_ascii_digit());
-            if is_page || (name == "q" && value.len() <= 200 && !value.is_empty()) {
+            let is_filter = FILTERS.contains(&&*name) && value.len() <= 20 && is_word(&value);
+            if is_page || is_filter || (name == "q" && value.len() <= 200 && !value.is_empty()) {
                 kept.append_pair(&name, &value);
             }
         }
@@ -67,6 +80,10 @@ mod tests {
     fn only_search_and_page_of_the_same_list_are_kept() {
         let read = |address: &str| ListPlace::read("/apps", address).to_string();
         assert_eq!(read("/apps?q=a+b&page=3&note=saved"), "/apps?q=a+b&page=3");
+        assert_eq!(
+            read("/apps?provider=ldap&disabled=&x=y&page=2"),
+            "/apps?provider=ldap&page=2"
+        );
         let long = format!("/apps?q={}", "a".repeat(201));
         for other in [
             "",

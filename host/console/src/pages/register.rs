@@ -2,12 +2,15 @@
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{PageResult, onboarding::begin};
 use crate::{
+    api::ApiError,
     form::{Form, Problems},
-    respond::{page, page_with, see, without_address},
+    respond::{page_with, see, without_address},
+    times::is_past,
     visit::{Query, Visit, Visitor},
 };
 
@@ -15,21 +18,61 @@ pub(super) fn routes() -> Router {
     Router::new().route("/register", get(show).post(create))
 }
 
+/// What the API says to who has the link.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Invite {
+    expiration_date: String,
+    note: Option<String>,
+}
+
+/// What there is to say of the link before anything is typed.
+enum Link {
+    Good(Option<String>),
+    /// A part of it is missing.
+    Cut,
+    /// There is no such invite any more.
+    Gone,
+    /// When it expired.
+    Expired(String),
+}
+
+impl Link {
+    /// Asks for the invite, which counts like a sign-in if the token is wrong.
+    async fn read(visit: &Visit, invite: &str, token: &str) -> Result<Self, ApiError> {
+        if invite.is_empty() || token.is_empty() {
+            return Ok(Self::Cut);
+        }
+        let input = json!({ "inviteId": invite, "token": token });
+        match visit.api.query::<Invite>("invite.getByToken", input).await {
+            Ok(invite) if is_past(&invite.expiration_date) => Ok(Self::Expired(invite.expiration_date)),
+            Ok(invite) => Ok(Self::Good(invite.note)),
+            // An embedding dashboard may have invites of its own, and not say of them what Portico says.
+            Err(error) if error.status == StatusCode::NOT_FOUND => Ok(Self::Good(None)),
+            Err(error) if error.is_of_input() || error.status == StatusCode::FORBIDDEN => Ok(Self::Gone),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Good(_) => StatusCode::OK,
+            Self::Cut => StatusCode::BAD_REQUEST,
+            Self::Gone => StatusCode::FORBIDDEN,
+            Self::Expired(_) => StatusCode::GONE,
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "register.html")]
 struct RegisterPage<'a> {
     v: &'a Visit,
     form: &'a Form,
+    link: Link,
     invite: &'a str,
     token: &'a str,
     problems: Problems,
-}
-
-impl RegisterPage<'_> {
-    /// Whether the link was cut, so that no account can be created with it.
-    fn is_cut(&self) -> bool {
-        self.invite.is_empty() || self.token.is_empty()
-    }
 }
 
 async fn show(visit: Visitor, query: Query) -> PageResult {
@@ -38,13 +81,18 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
         "" => query.text("amp;token"),
         token => token,
     };
-    Ok(without_address(page(&RegisterPage {
+    let invite = query.text("invite");
+    let link = Link::read(&visit, invite, token).await?;
+    let status = link.status();
+    let shown = RegisterPage {
         v: &visit,
         form: &Form::default(),
-        invite: query.text("invite"),
+        link,
+        invite,
         token,
         problems: Problems::default(),
-    })))
+    };
+    Ok(without_address(page_with(status, &shown)))
 }
 
 async fn create(visit: Visitor, request: Request) -> PageResult {
@@ -67,6 +115,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
             let again = RegisterPage {
                 v: &visit,
                 form: &form,
+                link: Link::Good(None),
                 invite: form.shown("invite"),
                 token: form.shown("token"),
                 problems,

@@ -64,6 +64,7 @@ texts! {
         back: "Back to the board", "Zurück zum Board";
         may_view: "sees it", "sieht es";
         may_change: "sees and changes it", "sieht und ändert es";
+        not_shared: "not shared any more", "nicht mehr geteilt";
         let_change: "Let change", "Ändern lassen";
         let_change_one: "Let {} change it, too", "{} auch ändern lassen";
         let_view: "Only let see", "Nur sehen lassen";

@@ -16,6 +16,7 @@ texts! {
         url: "Address", "Adresse";
         url_hint: "Where it searches; %s stands for what people look for: https://search.example/?q=%s", "Wo sie sucht; %s steht für den Suchtext: https://suche.example/?q=%s";
         known: "Add with one click", "Mit einem Klick hinzufügen";
+        instance: "Address of your own {}", "Adresse Ihres eigenen {}";
         edit_one: "Edit {}", "{} bearbeiten";
         delete_one: "Delete {}", "{} löschen";
         actions: "Actions", "Aktionen";

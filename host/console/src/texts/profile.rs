@@ -54,6 +54,8 @@ texts! {
         session: "Session", "Sitzung";
         this_session: "This browser", "Dieser Browser";
         other_session: "Another browser or program", "Ein anderer Browser oder ein Programm";
+        browser_on: "{} on {}", "{} unter {}";
+        address: "Address", "IP-Adresse";
         began: "Began", "Begonnen";
         last_used: "Last used", "Zuletzt benutzt";
         ends: "Ends", "Endet";

@@ -126,6 +126,11 @@ texts! {
         creator: "Created by", "Erstellt von";
         operator: "the operator", "dem Betreiber";
         invite: "Invite", "Einladung";
+        note: "For whom", "Für wen";
+        note_hint: "A name, so that you know the invite again. The person reads it, too.", "Ein Name, an dem Sie die Einladung wiedererkennen. Auch die Person liest ihn.";
+        gives: "Groups that the person joins", "Gruppen, in die die Person kommt";
+        groups: "Groups", "Gruppen";
+        no_groups: "none", "keine";
         made_title: "The invite is ready", "Die Einladung ist fertig";
         made_text: "Send this link to the person. It is shown only this once, and works for one account.", "Senden Sie diesen Link an die Person. Er wird nur dieses eine Mal gezeigt und gilt für ein Konto.";
         link: "Link", "Link";

@@ -159,6 +159,32 @@ async fn a_database_from_before_looks_keeps_its_records_and_takes_pictures_of_it
 
 #[tokio::test]
 #[ignore = "make test-all"]
+async fn an_invite_from_before_has_no_note_and_no_groups_and_a_session_no_browser() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..5]).await.unwrap();
+    let records = "
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, false, true);
+        INSERT INTO user_group (id, name, name_key) VALUES ('g', 'Family', 'family');
+        INSERT INTO invite (id, token_hash, expires_at, creator_id) VALUES ('i', 'x', 9, 'u');
+        INSERT INTO session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+            VALUES ('s', 'y', 'u', 1, 9, 2, 9)";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let kept = "SELECT (SELECT count(*) FROM invite WHERE note IS NULL AND creator_id = 'u')
+        + (SELECT count(*) FROM session WHERE browser IS NULL AND address IS NULL AND last_used_at = 2)";
+    assert_eq!(server.run("home", kept), "2");
+    server.run(
+        "home",
+        "INSERT INTO invite_group VALUES ('i', 'g'); DELETE FROM user_group",
+    );
+    assert_eq!(server.run("home", "SELECT count(*) FROM invite_group"), "0");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
 async fn a_migration_that_fails_changes_nothing() {
     let server = Postgresql::shared();
     let url = database(&server).await;

@@ -301,7 +301,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let site = if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
         let icons = http::surround(
-            portico_icons::router(api.clone(), files, find_icon(names)),
+            portico_icons::router(api.clone(), files, find_icon(names.clone()), find_variant(names)),
             &limits,
             &http.trusted_proxies,
         );
@@ -363,6 +363,21 @@ fn find_icon(icons: Arc<dyn Icons>) -> portico_icons::FindIcon {
     Arc::new(move |name| {
         let icons = icons.clone();
         Box::pin(async move { icons.find(&[name]).await.into_iter().next().flatten() })
+    })
+}
+
+/// Looks up the variant of an icon.
+fn find_variant(icons: Arc<dyn Icons>) -> portico_icons::FindVariant {
+    Arc::new(move |url, ground| {
+        let icons = icons.clone();
+        Box::pin(async move {
+            let is_dark = ground == portico_icons::Ground::Dark;
+            match icons.variant(&url, is_dark).await {
+                Some(found) if found == url => portico_icons::Variant::Itself,
+                Some(found) => portico_icons::Variant::At(found),
+                None => portico_icons::Variant::Unknown,
+            }
+        })
     })
 }
 

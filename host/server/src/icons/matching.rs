@@ -175,6 +175,32 @@ impl Table {
             })
     }
 
+    /// The variant of the icon at a path that its collection made for a dark or a light ground. Collections name what is
+    /// light, for dark grounds, `…-light`, and the other way round.
+    pub(super) fn variant(&self, path: &str, on_dark: bool) -> Option<&str> {
+        let (stem, _) = stem_and_format(path)?;
+        let plain = ["-light", "-dark"].iter().find_map(|end| stem.strip_suffix(end));
+        let plain = plain.unwrap_or(&stem);
+        let made = format!("{plain}-{}", if on_dark { "light" } else { "dark" });
+        if stem == made {
+            return None;
+        }
+        if let Some(found) = self.path_of(&made) {
+            return Some(found);
+        }
+        // One that is made for the other ground gives way to the plain icon.
+        (stem != plain).then(|| self.path_of(plain))?
+    }
+
+    /// The path of the icon with exactly this folded stem.
+    fn path_of(&self, stem: &str) -> Option<&str> {
+        let at = self
+            .icons
+            .binary_search_by(|(found, _)| found[..].cmp(stem))
+            .ok()?;
+        Some(&self.icons[at].1.path)
+    }
+
     /// All icons whose stems contain a folded text. Looks at every stem.
     pub(super) fn containing<'a>(&'a self, text: &str) -> impl Iterator<Item = Match<'a>> {
         let joined = join(text);
@@ -379,6 +405,38 @@ mod tests {
         ];
         for (paths, name, expected) in cases {
             assert_eq!(find(paths, name), *expected, "{name} in {paths:?}");
+        }
+    }
+
+    #[test]
+    fn a_variant_is_the_light_one_on_dark_and_the_dark_one_on_light() {
+        let paths = [
+            "svg/github.svg",
+            "png/github.png",
+            "svg/github-light.svg",
+            "svg/plex.svg",
+            "svg/sun.svg",
+            "png/sun-dark.png",
+            "svg/only-light.svg",
+        ];
+        let table = Table::new(paths.map(str::to_owned));
+        for (path, on_dark, expected) in [
+            ("svg/github.svg", true, Some("svg/github-light.svg")),
+            ("png/github.png", true, Some("svg/github-light.svg")),
+            ("svg/github.svg", false, None),
+            ("png/github.png", false, None),
+            ("svg/github-light.svg", true, None),
+            ("svg/github-light.svg", false, Some("svg/github.svg")),
+            ("svg/plex.svg", true, None),
+            ("svg/plex.svg", false, None),
+            ("svg/sun.svg", false, Some("png/sun-dark.png")),
+            ("png/sun-dark.png", true, Some("svg/sun.svg")),
+            ("svg/only-light.svg", false, None),
+            ("svg/gone.svg", true, None),
+            ("../x.svg", true, None),
+            ("", true, None),
+        ] {
+            assert_eq!(table.variant(path, on_dark), expected, "{path} {on_dark}");
         }
     }
 

@@ -191,6 +191,27 @@ impl Icons for IconSources {
         })
     }
 
+    async fn variant(&self, url: &str, on_dark: bool) -> Option<String> {
+        let own = self
+            .sources
+            .iter()
+            .find_map(|source| Some((source, source.path_of(url)?)));
+        // What comes from elsewhere has no variants.
+        let Some((source, path)) = own else {
+            return Some(url.to_owned());
+        };
+        let table = match source.loaded() {
+            Some(table) => table,
+            None => {
+                let deadline = Instant::now() + self.wait;
+                self.start(deadline).await;
+                source.table(deadline).await?
+            }
+        };
+        let found = table.variant(&path, on_dark);
+        Some(found.map_or_else(|| url.to_owned(), |path| source.url(path)))
+    }
+
     fn default_icon(&self) -> String {
         self.default_icon.clone()
     }

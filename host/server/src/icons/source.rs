@@ -8,7 +8,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use anyhow::ensure;
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use portico_model::Timestamp;
 use portico_storage::{RecordKey, SharedRecord};
 use tokio::{
@@ -86,6 +86,20 @@ impl Source {
         format!("{base}/{}", utf8_percent_encode(path, ESCAPED))
     }
 
+    /// The path of an icon of this source, by its URL.
+    pub(super) fn path_of(&self, url: &str) -> Option<String> {
+        let base = self.settings.base.trim_end_matches('/');
+        let path = url.strip_prefix(base)?.strip_prefix('/')?;
+        let path = percent_decode_str(path).decode_utf8().ok()?;
+        Some(path.into_owned())
+    }
+
+    /// The icons that are loaded.
+    pub(super) fn loaded(&self) -> Option<Arc<Table>> {
+        let state = self.state.borrow();
+        state.index.as_ref().map(|index| Arc::clone(&index.table))
+    }
+
     /// The icons. Waits until they are loaded, loading has failed, or the deadline has passed; in the last
     /// two cases these are the ones that were loaded before, if there are any.
     pub(super) async fn table(&self, deadline: Instant) -> Option<Arc<Table>> {
@@ -95,8 +109,7 @@ impl Source {
         if is_late {
             self.state.send_modify(|state| state.slow = state.working);
         }
-        let state = self.state.borrow();
-        state.index.as_ref().map(|index| Arc::clone(&index.table))
+        self.loaded()
     }
 
     /// Starts to update the index if another version is stored, as this record says. Fetches it if it is old,

@@ -40,7 +40,8 @@ const ENTRY: [Field; 14] = [
          `state.apply`: how much changed.",
     ),
     required("groups", NULLABLE_TEXT).about(
-        "The ids of the groups that a sign-in by a provider added (`+`) and removed (`-`); null if none.",
+        "The ids of the groups that a sign-in by a provider added (`+`) and removed (`-`), or that an invite gave; \
+         null if none.",
     ),
     required("created", COUNT).about("How many records were created."),
     required("outcome", Text).about(

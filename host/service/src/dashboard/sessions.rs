@@ -1,5 +1,7 @@
 //! `session.*`: the caller's own sessions. They can list and end these, and no one else's.
 
+use std::net::IpAddr;
+
 use portico_model::{
     Timestamp,
     error::{Code, Error},
@@ -15,6 +17,7 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
+        NULLABLE_TEXT,
         Shape::{Boolean, Date, Integer, List, Named, Nothing, Record, Text},
         required,
     },
@@ -30,6 +33,8 @@ struct SessionEntry {
     last_used_at: Timestamp,
     #[serde(serialize_with = "time::serialize")]
     expires_at: Timestamp,
+    browser: Option<String>,
+    address: Option<IpAddr>,
     /// Whether it authenticated this call.
     current: bool,
 }
@@ -50,6 +55,10 @@ pub(super) static ROWS: &[Row] = &[
                 required("createdAt", Date).about("When it began."),
                 required("lastUsedAt", Date).about("When it was last used, to the minute."),
                 required("expiresAt", Date).about("When it ends unless it is used before."),
+                required("browser", NULLABLE_TEXT).about(
+                    "The browser or program in which it began, such as `Firefox on Linux`, if it said so.",
+                ),
+                required("address", NULLABLE_TEXT).about("The address at which it began, if it is known."),
                 required("current", Boolean).about("Whether this call came in on it."),
             ]),
         )),
@@ -97,6 +106,8 @@ fn entry(call: &Call, session: Session) -> SessionEntry {
         created_at: session.created_at,
         last_used_at: session.last_used_at,
         expires_at: session.expires_at,
+        browser: session.browser,
+        address: session.address,
         current,
     }
 }

@@ -123,7 +123,8 @@ impl Procedure {
     /// Whether the throttle counts its calls: otherwise anyone could keep the cores busy with hashing, or guess an
     /// invite or a link for a new password.
     pub fn is_throttled(&self) -> bool {
-        self.cost == Cost::Hash && matches!(self.access, Access::Public | Access::Onboarding)
+        self.takes_secret
+            || self.cost == Cost::Hash && matches!(self.access, Access::Public | Access::Onboarding)
     }
 
     /// Whether it is the component's, which describes it.
@@ -162,6 +163,8 @@ pub struct Row {
     pub route: Option<Route>,
     /// The codes with which it may refuse a valid input of a permitted caller.
     pub refusals: &'static [Code],
+    /// Whether a secret in its input is what permits it, so that the throttle counts its calls.
+    pub(crate) takes_secret: bool,
     /// The most JSON values in its input, if that may be as large as the larger of the two limits.
     pub large_input: Option<usize>,
     pub(crate) transports: Transports,
@@ -177,6 +180,7 @@ const fn row(name: &'static str, input: Shape, output: Shape, transports: Transp
         output,
         route: None,
         refusals: &[],
+        takes_secret: false,
         large_input: None,
         transports,
         recorded: Recorded::Calls,
@@ -231,6 +235,14 @@ impl Row {
     /// Anyone may call it.
     pub(crate) const fn public(self) -> Self {
         self.callable_by(Callers::Anyone)
+    }
+
+    /// Anyone may call it who has the secret that its input names.
+    pub(crate) const fn for_holders_of_secret(self) -> Self {
+        Self {
+            takes_secret: true,
+            ..self.public()
+        }
     }
 
     /// Any signed-in caller may call it.

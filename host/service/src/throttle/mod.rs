@@ -1,5 +1,5 @@
-//! Limits how often a client may attempt to sign in, and to call `user.register`, `user.setPasswordByLink` and
-//! `user.initUser`.
+//! Limits how often a client may attempt to sign in, and to call `user.register`, `invite.getByToken`,
+//! `user.setPasswordByLink` and `user.initUser`.
 //!
 //! Invariants:
 //! - An attempt counts from its beginning, so that parallel attempts count as well. A successful attempt costs nothing;

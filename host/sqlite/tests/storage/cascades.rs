@@ -65,6 +65,8 @@ async fn fill(store: &Store) {
             id: format!("invite of {id}"),
             expiration_date: number as u64,
             creator_id: Some(id.into()),
+            note: None,
+            group_ids: Vec::new(),
         };
         writer
             .insert_invite(&invite, &hash_secret(&invite.id))

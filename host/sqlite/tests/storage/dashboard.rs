@@ -196,6 +196,8 @@ pub async fn using_a_session_moves_its_expiry_and_not_its_end(store: &Store) {
     for (id, user_id) in [("s2", "u"), ("s1", "u"), ("s3", "w")] {
         let session = Session {
             ends_at: 90,
+            browser: Some("Firefox on Linux".into()),
+            address: Some([0xfd00, 0, 0, 0, 0, 0, 0, 7].into()),
             ..session(id, user_id, 10)
         };
         writer.insert_session(&session, &hash_secret(id)).await.unwrap();
@@ -206,6 +208,8 @@ pub async fn using_a_session_moves_its_expiry_and_not_its_end(store: &Store) {
     let mut reader = store.read().await;
     let other = Session {
         ends_at: 90,
+        browser: Some("Firefox on Linux".into()),
+        address: Some([0xfd00, 0, 0, 0, 0, 0, 0, 7].into()),
         ..session("s2", "u", 10)
     };
     let used = Session {
@@ -262,6 +266,8 @@ pub async fn invites_are_good_with_the_right_token_until_they_expire(store: &Sto
             id: id.into(),
             expiration_date,
             creator_id,
+            note: None,
+            group_ids: Vec::new(),
         };
         writer
             .insert_invite(&invite, &hash_secret(&format!("token of {id}")))

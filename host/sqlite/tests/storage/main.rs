@@ -4,6 +4,7 @@ mod audit;
 mod cascades;
 mod copies;
 mod dashboard;
+mod invites;
 mod isolation;
 mod limits;
 mod looks;
@@ -97,6 +98,11 @@ on_every_driver! {
         a_board_is_replaced_with_its_items_and_keeps_its_shares
         a_search_engine_is_replaced_unless_another_has_its_name_or_short
         a_group_is_renamed_unless_another_has_the_name
+    }
+    invites {
+        the_user_of_an_invite_joins_the_groups_that_are_left
+        an_invite_of_who_is_no_administrator_any_more_gives_no_groups
+        who_has_the_token_finds_the_invite
     }
     audit {
         a_commit_writes_its_row_with_the_created_record_as_target

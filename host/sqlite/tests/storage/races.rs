@@ -47,6 +47,8 @@ pub async fn one_of_fifty_that_take_an_invite_gets_it(store: &Store) {
         id: "i".into(),
         expiration_date: 10,
         creator_id: None,
+        note: None,
+        group_ids: Vec::new(),
     };
     writer
         .insert_invite(&invite, &hash_secret("token"))

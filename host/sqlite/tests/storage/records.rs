@@ -96,6 +96,8 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         id: "i".into(),
         expiration_date: 1,
         creator_id: Some("missing".into()),
+        note: None,
+        group_ids: Vec::new(),
     };
     refused(
         "invite",

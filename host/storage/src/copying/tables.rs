@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 21] = [
+pub static TABLES: [Table; 22] = [
     table(
         "app",
         1,
@@ -129,9 +129,16 @@ pub static TABLES: [Table; 21] = [
             "expires_at",
             "last_used_at",
             "ends_at",
+            "browser",
+            "address",
         ],
     ),
-    table("invite", 1, &["id", "token_hash", "expires_at", "creator_id"]),
+    table(
+        "invite",
+        1,
+        &["id", "token_hash", "expires_at", "creator_id", "note"],
+    ),
+    table("invite_group", 2, &["invite_id", "group_id"]),
     table(
         "password_link",
         1,

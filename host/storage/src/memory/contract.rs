@@ -80,14 +80,23 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn insert_user(&mut self, new: &NewUser) -> Result<()> {
+        let invited_to = std::mem::take(&mut self.invited_to);
         self.insert(&new.user.id, |state| {
             let user = &new.user;
             state.check_user_name(&user.id, user.provider, &new.name_key)?;
             State::check_reference(&state.boards, &user.home_board_id)?;
             State::check_reference(&state.boards, &user.mobile_home_board_id)?;
             State::check_reference(&state.search_engines, &user.default_search_engine_id)?;
-            insert(&mut state.users, &user.id, new.clone())
-        })
+            insert(&mut state.users, &user.id, new.clone())?;
+            for id in &invited_to {
+                let group = state.groups.get_mut(id);
+                let group = group.ok_or(Error::Constraint(Constraint::Reference))?;
+                group.members.insert(user.id.clone());
+            }
+            Ok(())
+        })?;
+        self.trail.joined(&invited_to);
+        Ok(())
     }
 
     async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {
@@ -270,13 +279,16 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.change(|state| {
-            let good = is_valid(&state.invites, id, token, now);
-            if good {
-                state.invites.remove(id);
+        let taken = self.change(|state| {
+            if !is_valid(&state.invites, id, token, now) {
+                return Ok(None);
             }
-            Ok(good)
-        })
+            let taken = state.invites.remove(id);
+            Ok(taken.map(|(invite, _)| state.groups_given_by(&invite)))
+        })?;
+        let is_taken = taken.is_some();
+        self.invited_to.extend(taken.unwrap_or_default());
+        Ok(is_taken)
     }
 
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {

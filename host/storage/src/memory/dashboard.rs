@@ -10,13 +10,14 @@ use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, KeyLimits,
-    Named, NamedShare, NamedShares, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser,
-    Share, Shares,
+    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite,
+    KeyLimits, Named, NamedShare, NamedShares, NewInvite, PasswordLink, SearchEngine, SecretHash, Session,
+    SessionUser, Share, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
 use crate::records::{ADMIN, Error, Result, Viewer};
+use crate::secrets;
 use portico_model::{Id, Provider, Timestamp};
 
 #[async_trait]
@@ -164,19 +165,34 @@ impl DashboardTransaction for MemoryTransaction {
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
         self.insert(&invite.id, |state| {
             State::check_reference(&state.users, &invite.creator_id)?;
-            insert(&mut state.invites, &invite.id, (invite.clone(), *token))
+            State::check_reference(&state.groups, &invite.group_ids)?;
+            let mut invite = invite.clone();
+            invite.group_ids.sort();
+            insert(&mut state.invites, &invite.id.clone(), (invite, *token))
         })
     }
 
+    async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>> {
+        let found = self.state.invites.get(id);
+        let held = found.filter(|(_, kept)| secrets::same(kept, token));
+        Ok(held.map(|(invite, _)| HeldInvite {
+            expiration_date: invite.expiration_date,
+            note: invite.note.clone(),
+        }))
+    }
+
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
-        let users = &self.state.users;
+        let State { users, groups, .. } = &*self.state;
         let mut invites: Vec<_> = self.state.invites.values().map(|(invite, _)| invite).collect();
         invites.sort_by_key(|invite| (invite.expiration_date, &invite.id));
         let creator = |id: &String| users.get(id).map(|row| named(id, &row.user.name));
+        let group = |id: &String| groups.get(id).map(|row| named(id, &row.name));
         let shown = invites.into_iter().map(|invite| Invite {
             id: invite.id.clone(),
             expiration_date: invite.expiration_date,
             creator: invite.creator_id.as_ref().and_then(creator),
+            note: invite.note.clone(),
+            groups: invite.group_ids.iter().filter_map(group).collect(),
         });
         Ok(shown.collect())
     }

@@ -10,7 +10,9 @@ use crate::dashboard_records::{
 };
 use crate::driver::VIEW_ALL_BOARDS;
 use crate::looks::{Looks, NewPicture, PictureCount};
-use crate::records::{Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer};
+use crate::records::{
+    ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer,
+};
 use portico_model::{Id, PICTURES, Provider};
 
 /// Every record, by its id.
@@ -110,6 +112,15 @@ impl State {
             .flat_map(|group| &group.permissions)
             .map(String::as_str)
             .collect()
+    }
+
+    /// The groups that an invite gives: none if who made it may not give them now.
+    pub fn groups_given_by(&self, invite: &NewInvite) -> Vec<Id> {
+        let may_give = invite.creator_id.as_deref().is_none_or(|creator| {
+            !self.disabled.contains(creator) && self.permissions(creator).contains(ADMIN)
+        });
+        let group_ids = may_give.then(|| invite.group_ids.clone());
+        group_ids.unwrap_or_default()
     }
 
     /// Whether a user may view a board; `by_shares`: whatever their permissions are.
@@ -241,6 +252,9 @@ impl State {
     pub fn remove_group(&mut self, id: &str) -> bool {
         for row in self.boards.values_mut() {
             row.shares.groups.retain(|share| share.id != id);
+        }
+        for (invite, _) in self.invites.values_mut() {
+            invite.group_ids.retain(|group_id| group_id != id);
         }
         self.groups.remove(id).is_some()
     }

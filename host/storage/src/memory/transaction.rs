@@ -9,7 +9,7 @@ use crate::context::CallContext;
 use crate::driver::{AnswerSize, PasswordSetter, TextSize, Trail, failed_before, only_reads};
 use crate::ids::Ids;
 use crate::records::{AppFilter, Error, NewUser, Result, StoredApp, Viewer};
-use portico_model::App;
+use portico_model::{App, Id};
 
 /// Whether records have more text together than `wit/storage.wit` allows.
 pub(super) fn is_too_large<'a, T: TextSize + 'a>(records: impl IntoIterator<Item = &'a T>) -> bool {
@@ -31,6 +31,8 @@ pub(super) struct MemoryTransaction {
     pub ids: Ids,
     pub trail: Trail,
     pub failed: bool,
+    /// The groups of the invite that was taken, for the user who is inserted next.
+    pub invited_to: Vec<Id>,
     /// Whether callers see only the apps on boards that they may view.
     views_differ: bool,
     /// As in the context of the call.
@@ -52,6 +54,7 @@ impl MemoryTransaction {
             ids,
             trail: Trail::of(context),
             failed: false,
+            invited_to: Vec::new(),
             views_differ,
             views_by_shares: context.views_by_shares,
         }

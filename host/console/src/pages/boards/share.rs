@@ -2,8 +2,8 @@
 //! they may do.
 //!
 //! Invariant: a change starts from the list that is stored at that moment, so that what another tab or person has
-//! shared meanwhile stays. (The API sets the whole list, so a change within the milliseconds between reading and
-//! writing is lost.)
+//! shared meanwhile stays. What they have changed of the same share is shown, and not changed. (The API sets the whole
+//! list, so a change within the milliseconds between reading and writing is lost.)
 
 use askama::Template;
 use axum::{
@@ -115,6 +115,15 @@ impl SharePage<'_> {
     }
 }
 
+/// What a share permits: `change`, `view`, or `none` if there is none.
+fn right_of(share: Option<&Named>) -> &'static str {
+    match share {
+        Some(share) if share.may_change => "change",
+        Some(_) => "view",
+        None => "none",
+    }
+}
+
 async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     visit.user()?;
     let (status, text) = (StatusCode::OK, query.text("q").trim());
@@ -128,6 +137,27 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     let (verb, kind) = form.text("do").split_once('-').unwrap_or_default();
     let chosen = form.text("id");
     let Shares { users, groups } = Shares::read(&visit.api, &id).await?;
+    let parties = if kind == "user" { &users } else { &groups };
+    let stored = right_of(parties.iter().find(|party| party.id == chosen));
+    let wanted = match verb {
+        "drop" => "none",
+        "change" => "change",
+        _ => "view",
+    };
+    // What the button was pressed for is no longer what is stored, and not what it would store either.
+    let was = form.text("was");
+    if !was.is_empty() && was != stored && wanted != stored && verb != "add" {
+        let t = &visit.t.boards;
+        let now = match stored {
+            "change" => t.may_change,
+            "view" => t.may_view,
+            _ => t.not_shared,
+        };
+        let mut problems = Problems::default();
+        problems.add_to_whole(visit.fill(visit.t.errors.changed_meanwhile, now));
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return show_page(&visit, &id, 1, text, status, problems).await;
+    }
     let changed = |parties: Vec<Named>, is_meant: bool| {
         let share = |id: &str, may_change: bool| json!({ "id": id, "mayChange": may_change });
         let (meant, others): (Vec<_>, Vec<_>) =

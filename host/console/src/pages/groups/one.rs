@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::{
-    super::{found_users::find, segment},
+    super::{found_users::find, list_place::ListPlace, segment},
     Found, Group, PERMISSIONS, PageResult, read_groups,
 };
 use crate::{
@@ -28,6 +28,9 @@ pub(super) fn routes() -> Router {
         .route("/groups/{id}/delete", get(ask).post(delete))
 }
 
+/// The list of groups.
+const LIST: &str = "/groups";
+
 /// The most members on the page; others are found by search.
 const MOST_MEMBERS: usize = 50;
 
@@ -35,6 +38,8 @@ const MOST_MEMBERS: usize = 50;
 #[template(path = "groups/group.html")]
 struct GroupPage<'a> {
     v: &'a Visit,
+    /// The place in the list from which the page was opened.
+    list: ListPlace,
     group: Group,
     query: &'a str,
     /// The users found, and whether each is a member.
@@ -142,6 +147,7 @@ async fn group_page<'a>(
     });
     Ok(GroupPage {
         v: visit,
+        list: ListPlace::of(visit, LIST),
         found: found.collect(),
         group,
         query,
@@ -199,6 +205,7 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
 #[template(path = "groups/delete.html")]
 struct DeletePage<'a> {
     v: &'a Visit,
+    list: ListPlace,
     group: Group,
     problems: Problems,
 }
@@ -209,9 +216,10 @@ impl DeletePage<'_> {
     }
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
+async fn ask(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     Ok(page(&DeletePage {
         v: &visit,
+        list: ListPlace::linked(&query, LIST),
         group: read_group(&visit, &id).await?,
         problems: Problems::default(),
     }))
@@ -219,13 +227,15 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
+    let list = ListPlace::kept(&form, LIST);
     match visit.api.change("group.deleteGroup", json!({ "id": id })).await {
-        Ok(()) => Ok(see("/groups?note=deleted")),
+        Ok(()) => Ok(see(&list.with_note("deleted"))),
         Err(error) => {
             let problems = visit.problems(error, &[])?;
             Ok(again(&DeletePage {
                 v: &visit,
+                list,
                 group: read_group(&visit, &id).await?,
                 problems,
             }))

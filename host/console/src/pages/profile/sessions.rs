@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::PageResult;
 use crate::{
     respond::{page, see},
+    texts::fill,
     visit::{Visit, Visitor},
 };
 
@@ -25,7 +26,26 @@ struct Session {
     created_at: String,
     last_used_at: String,
     expires_at: String,
+    browser: Option<String>,
+    address: Option<String>,
     current: bool,
+}
+
+impl Session {
+    /// Where it began, in the reader's language.
+    fn place(&self, visit: &Visit) -> String {
+        let words = &visit.t.profile;
+        match self
+            .browser
+            .as_deref()
+            .map(|name| (name, name.split_once(" on ")))
+        {
+            Some((_, Some((browser, system)))) => fill(words.browser_on, &[&browser, &system]),
+            Some((name, None)) => name.to_owned(),
+            None if self.current => words.this_session.to_owned(),
+            None => words.other_session.to_owned(),
+        }
+    }
 }
 
 #[derive(Template)]

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     groups::{Group, read_groups},
+    list_place::ListPlace,
     paging::Pages,
 };
 use crate::{
@@ -29,6 +30,9 @@ pub(super) fn routes() -> Router {
 }
 
 const PAGE: usize = 50;
+
+/// The list of users.
+const LIST: &str = "/users";
 
 /// The most groups to choose from for a new user; others can be added afterwards.
 const MOST_GROUPS: usize = 100;
@@ -153,6 +157,7 @@ struct NewPage<'a> {
     form: &'a Form,
     problems: Problems,
     groups: Vec<Group>,
+    list: ListPlace,
 }
 
 impl NewPage<'_> {
@@ -161,7 +166,8 @@ impl NewPage<'_> {
     }
 }
 
-async fn groups_to_choose(visit: &Visit) -> Result<Vec<Group>, ApiError> {
+/// The first groups by name.
+pub(super) async fn groups_to_choose(visit: &Visit) -> Result<Vec<Group>, ApiError> {
     let mut groups = read_groups(&visit.api).await?;
     groups.truncate(MOST_GROUPS);
     Ok(groups)
@@ -174,6 +180,7 @@ async fn new(visit: Visitor) -> PageResult {
         form: &Form::default(),
         problems: Problems::default(),
         groups: groups_to_choose(&visit).await?,
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
@@ -190,7 +197,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         input["email"] = email.into();
     }
     let Err(error) = visit.api.mutate::<Value>("user.create", input).await else {
-        return Ok(see("/users?note=created"));
+        return Ok(see(&ListPlace::kept(&form, LIST).with_note("created")));
     };
     // A group that was chosen is gone.
     let problems = if error.status.as_u16() == 404 {
@@ -203,5 +210,6 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         form: &form,
         problems,
         groups: groups_to_choose(&visit).await?,
+        list: ListPlace::kept(&form, LIST),
     }))
 }

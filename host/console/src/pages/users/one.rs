@@ -15,16 +15,17 @@ use super::{
     super::{
         groups::{Group, read_groups},
         keys::ApiKey,
+        list_place::ListPlace,
         segment,
     },
-    Account, PageResult, UserRows,
+    Account, LIST, PageResult, UserRows,
 };
 use crate::{
     api::ApiError,
     form::{Form, Problems},
     respond::{again, page, see},
     site::origin,
-    visit::{Visit, Visitor},
+    visit::{Query, Visit, Visitor},
 };
 
 pub(super) fn routes() -> Router {
@@ -46,6 +47,8 @@ const MOST_LOOKS: u32 = 5;
 #[template(path = "users/user.html")]
 struct UserPage<'a> {
     v: &'a Visit,
+    /// The place in the list from which the page was opened.
+    list: ListPlace,
     account: Account,
     /// Whether the user is disabled, if that could be found out.
     disabled: Option<bool>,
@@ -123,6 +126,7 @@ async fn user_page<'a>(
     member_of.truncate(MOST_MEMBERSHIPS);
     Ok(UserPage {
         v: visit,
+        list: ListPlace::of(visit, LIST),
         account,
         disabled,
         member_of,
@@ -226,13 +230,19 @@ async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> PageRe
 #[template(path = "users/delete.html")]
 struct DeletePage<'a> {
     v: &'a Visit,
+    list: ListPlace,
     account: Account,
     keys: usize,
     groups: Vec<String>,
     problems: Problems,
 }
 
-async fn delete_page<'a>(visit: &'a Visit, id: &str, problems: Problems) -> Result<DeletePage<'a>, ApiError> {
+async fn delete_page<'a>(
+    visit: &'a Visit,
+    id: &str,
+    list: ListPlace,
+    problems: Problems,
+) -> Result<DeletePage<'a>, ApiError> {
     let account = read_user(visit, id).await?;
     let keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
     let groups = read_groups(&visit.api).await?;
@@ -241,6 +251,7 @@ async fn delete_page<'a>(visit: &'a Visit, id: &str, problems: Problems) -> Resu
         .filter(|group| group.members.iter().any(|member| member.id == id));
     Ok(DeletePage {
         v: visit,
+        list,
         account,
         keys: keys.iter().filter(|key| key.user_id == id).count(),
         groups: groups.take(20).map(|group| group.name).collect(),
@@ -248,16 +259,18 @@ async fn delete_page<'a>(visit: &'a Visit, id: &str, problems: Problems) -> Resu
     })
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
+async fn ask(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     if visit.user()?.id == id {
         return Ok(see("/profile/delete"));
     }
-    Ok(page(&delete_page(&visit, &id, Problems::default()).await?))
+    let list = ListPlace::linked(&query, LIST);
+    Ok(page(&delete_page(&visit, &id, list, Problems::default()).await?))
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     let own = visit.user()?.id == id;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
+    let list = ListPlace::kept(&form, LIST);
     // Users delete themselves on a page of their own, which says what that means for them.
     if own {
         return Err(ApiError::new(
@@ -266,10 +279,10 @@ async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
         ));
     }
     match visit.api.change("user.delete", json!({ "userId": id })).await {
-        Ok(()) => Ok(see("/users?note=deleted")),
+        Ok(()) => Ok(see(&list.with_note("deleted"))),
         Err(error) => {
             let problems = visit.problems(error, &[])?;
-            Ok(again(&delete_page(&visit, &id, problems).await?))
+            Ok(again(&delete_page(&visit, &id, list, problems).await?))
         }
     }
 }

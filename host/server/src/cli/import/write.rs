@@ -233,6 +233,8 @@ impl Writing<'_> {
                 id: invite.id.clone(),
                 expiration_date: invite.expires_at,
                 creator_id: invite.creator_id.clone(),
+                note: None,
+                group_ids: Vec::new(),
             };
             transaction.insert_invite(&record, &invite.token).await?;
         }
