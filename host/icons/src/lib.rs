@@ -21,6 +21,7 @@ mod files;
 mod folder;
 mod hosts;
 mod letter;
+pub mod metrics;
 mod names;
 mod picture;
 mod place;

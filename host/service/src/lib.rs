@@ -14,6 +14,7 @@ pub mod identity;
 pub mod imported_keys;
 mod issues;
 pub mod json;
+pub mod metrics;
 pub mod procedures;
 pub mod report;
 pub mod request_id;
