@@ -177,7 +177,7 @@ mod tests {
         ] {
             let answer = ask(&address, request.as_bytes()).await;
             let found = answer.split(' ').nth(1).unwrap_or_default();
-            assert_eq!(found, status, "{:.60}\n{answer:.200}", request);
+            assert_eq!(found, status, "{request:.60}\n{answer:.200}");
         }
         task.abort();
     }
