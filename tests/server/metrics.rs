@@ -257,7 +257,17 @@ fn the_dashboard_and_the_alerts_ask_for_what_exists_and_the_docs_name_all_of_it(
     // That of a host on PostgreSQL.
     exists.insert("db_client_connection_count".into());
     let mut known: BTreeSet<String> = series(&text).keys().flat_map(|name| labels(name)).collect();
-    known.extend(["le", "instance", "job", "reason", "result", "db_client_connection_state"].map(Into::into));
+    known.extend(
+        [
+            "le",
+            "instance",
+            "job",
+            "reason",
+            "result",
+            "db_client_connection_state",
+        ]
+        .map(Into::into),
+    );
 
     let folder = repository().join("examples/operate");
     let read = |path: &str| std::fs::read_to_string(folder.join(path)).expect("a file");
