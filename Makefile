@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -96,6 +96,24 @@ target/python/installed: $(requirements)
 	python3 -m venv --clear target/python
 	target/python/bin/pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(requirements))
 	@touch $@
+
+PROVIDERS ?= slapd 389-ds samba oidc-provider django-oauth-toolkit
+test-providers: component target/python/installed ## sign in at real directories and issuers, set up as docs/sign-in.md says; PROVIDERS="slapd samba"
+	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
+	@tests/install.sh ldapmodify ldap-utils
+	@tests/install.sh openssl openssl
+	@case " $(PROVIDERS) " in *" 389-ds "*) PATH="$$PATH:/usr/sbin" tests/install.sh dscreate 389-ds-base;; esac
+	@case " $(PROVIDERS) " in *" samba "*) tests/install.sh ip iproute2; tests/install.sh samba-tool samba; \
+		PATH="$$PATH:/usr/sbin" tests/install.sh samba samba-ad-dc; \
+		test -e /usr/share/samba/setup/provision.ldif || tests/install.sh portico-provision samba-ad-provision;; esac
+	cargo build --workspace --bin portico
+	PATH="$$PATH:/usr/sbin" target/python/bin/python tests/providers/run.py $(PROVIDERS)
+
+FUZZ_TIME ?= 3600
+FUZZ_TARGETS ?=
+fuzz: component ## give hostile bytes to what reads them, guided by coverage, for FUZZ_TIME seconds a target: make fuzz FUZZ_TARGETS="state restore"
+	@tests/install.sh g++ g++
+	tests/fuzz/run.sh $(FUZZ_TIME) $(FUZZ_TARGETS)
 
 ROUNDS ?= 500
 soak: component test-programs nextest ## kill and restart services, servers and connections under load, and compare drivers, for longer: make soak ROUNDS=500

@@ -16,6 +16,7 @@ mod hostile_clients;
 mod icon_sources;
 mod import;
 mod inspect;
+mod metrics;
 mod postgresql;
 mod postgresql_failover;
 mod postgresql_hosts;

@@ -66,6 +66,10 @@ impl Call {
 /// How many calls of a batch are handled here: each makes calls of its own. The others are refused.
 const MOST_HERE: usize = 16;
 
+/// A batch of up to this many times as many calls as a batch may have is refused call by call, as clients of Homarr expect;
+/// a larger one as a whole.
+const REFUSED_ONE_BY_ONE: usize = 4;
+
 /// Responds to a request to `/api/trpc/` and these names.
 pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
@@ -76,7 +80,11 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
         false => vec![&path],
     };
     let is_here = names.iter().any(|name| procedures::find(name).is_some());
-    if names.len() > compat.limits.batch || request.method() == Method::HEAD {
+    let most = compat.limits.batch;
+    if names.len() > most && names.len() <= most.saturating_mul(REFUSED_ONE_BY_ONE) {
+        return refuse_each(compat, &names, request);
+    }
+    if names.len() > most || request.method() == Method::HEAD {
         return pass_on(compat, request).await;
     }
     if !is_here {
@@ -95,6 +103,35 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
             json_response(failure.status(), body.to_string())
         }
     }
+}
+
+/// Refuses each call of a batch that is too large. None is made, and inputs are not read.
+fn refuse_each(compat: &Arc<Compat>, names: &[&str], request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let streams = wants_stream(
+        parts.headers.get("trpc-accept"),
+        parts.headers.get(header::ACCEPT),
+    );
+    let message = format!(
+        "Batch call exceeds maximum size: {} calls, at most {}",
+        names.len(),
+        compat.limits.batch
+    );
+    let refuse = |(index, name): (usize, &&str)| {
+        let failure = Failure::new(Code::BadRequest, message.clone());
+        let status = failure.status();
+        let place = match streams {
+            true => Wrapping::Line(index),
+            false => Wrapping::Envelope,
+        };
+        let call = Call {
+            name: (*name).to_owned(),
+            input: None,
+        };
+        (status, None, written(&call, Err(failure), place))
+    };
+    let answers = names.iter().enumerate().map(refuse).collect();
+    assembled(&Caller::new(compat, parts), answers, true, streams, true)
 }
 
 /// The request, with the input `undefined` for calls without an input.

@@ -19,6 +19,7 @@ mod file;
 mod health;
 mod in_process;
 mod linger;
+pub mod metrics;
 mod middleware;
 pub mod openapi;
 mod pictures;
@@ -49,6 +50,7 @@ pub use self::{
     address::TrustedProxies,
     error::rpc as rpc_error,
     in_process::InProcess,
+    metrics::RouteTemplate,
     place::Elsewhere,
     proxy_user::ProxySignIn,
     request::{RequestId, compute, read_body, read_json_bytes, read_json_text},

@@ -1,10 +1,15 @@
 //! What happens around every request: an id, the log, security headers, and a response even if its handler panics.
 
-use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    net::SocketAddr,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    extract::{ConnectInfo, MatchedPath, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
     middleware::Next,
     response::Response,
 };
@@ -14,7 +19,13 @@ use portico_service::{request_id::new_request_id, service::report};
 use tracing::{debug, warn};
 
 use crate::{
-    address::TrustedProxies, admission, bodies, budget::Transfer, error, request::RequestId, state::Http,
+    address::TrustedProxies,
+    admission, bodies,
+    budget::Transfer,
+    error,
+    metrics::{self, RouteTemplate},
+    request::RequestId,
+    state::Http,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -71,6 +82,8 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
     let outer = request.extensions().get::<RequestId>().cloned();
     let is_inner = outer.is_some();
     let id = outer.unwrap_or_else(|| RequestId(request_id(request.headers(), is_trusted)));
+    let _active = (!is_inner).then(|| metrics::ACTIVE.hold());
+    let matched = request.extensions().get::<MatchedPath>().cloned();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
     // Handlers of the API count their own answers.
@@ -104,7 +117,12 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
         return response;
     }
     // Not 128 bits, which the log in JSON would have as text.
-    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros() as u64);
+    let (status, time) = (response.status().as_u16(), started.elapsed());
+    let template = response.extensions().get::<RouteTemplate>();
+    let route = template.map(|template| template.0);
+    let route = route.or(matched.as_ref().map(MatchedPath::as_str));
+    metrics::answered(route.unwrap_or_default(), &method, status, time);
+    let micros = time.as_micros() as u64;
     if status >= 500 {
         warn!(request = &*id.0, %method, path, status, micros, "answered");
     } else {
@@ -114,8 +132,9 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
 }
 
 /// The refusal of a request before any router has it.
-pub(crate) fn refuse(path: &str, error: Error) -> Response {
+pub(crate) fn refuse(method: &Method, path: &str, error: Error) -> Response {
     let mut response = error::at(path, error);
+    metrics::answered("", method, response.status().as_u16(), Duration::ZERO);
     add_headers(&mut response, &RequestId(new_request_id().into()));
     response
 }

@@ -231,6 +231,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
     let signed_in = signed_in.await;
     let return_to = resumed.settle(&signed_in).await;
     let (_, issued) = signed_in?;
+    service.audit.signed_in(Provider::Oidc);
     let mut response = session::with_session(http, redirect(&return_to)?, &issued);
     // If that is not known, the cookie stays until it expires.
     if !oidc.awaits(&browser).await.unwrap_or(true) {

@@ -39,7 +39,7 @@ use crate::{
     admission,
     bodies::{ReceivedBody, Sender},
     budget::{Budget, LeastRate, Owner},
-    middleware,
+    metrics, middleware,
     settings::HttpLimits,
     socket::{self, Socket},
 };
@@ -261,7 +261,10 @@ impl Connections {
             };
             let answer = match admission::check_transfer(request.headers()) {
                 Ok(()) => Either::Left(router.call(request)),
-                Err(error) => Either::Right(ready(Ok(middleware::refuse(request.uri().path(), error)))),
+                Err(error) => {
+                    let refusal = middleware::refuse(request.method(), request.uri().path(), error);
+                    Either::Right(ready(Ok(refusal)))
+                }
             };
             let is_stopping = is_stopping.clone();
             async move {
@@ -284,6 +287,7 @@ impl Connections {
         let connection = self.graceful.watch(connection);
         tokio::spawn(async move {
             let _slot = slot;
+            let _open = metrics::CONNECTIONS.hold();
             tokio::select! {
                 served = connection => if let Err(error) = served {
                     debug!(%error, "a connection ended early");

@@ -34,6 +34,7 @@ use crate::{
     fetch::{Fetch, Network},
     folder::{Bounds, Folder, Name},
     hosts::{Ended, Hosts},
+    metrics,
     picture::Picture,
     place::{self, PictureSource},
 };
@@ -134,13 +135,20 @@ impl IconFiles {
     /// The picture at the URL of an icon: a URL with `http:` or `https:`, or a `data:` URL.
     pub async fn get(self: &Arc<Self>, icon_url: &str) -> Result<Picture, IconError> {
         let url = match PictureSource::of(icon_url)? {
-            PictureSource::Data(rest) => return Picture::of(place::data(&rest)?),
+            PictureSource::Data(rest) => {
+                return metrics::count(place::data(&rest).and_then(Picture::of), "data");
+            }
             PictureSource::Web(url) => url,
         };
         let name = Name::of(&url);
         if let Some(picture) = self.find_stored(&name).await {
-            return Ok(picture);
+            return metrics::count(Ok(picture), "kept");
         }
+        metrics::count(self.fetched(name, url).await, "fetched")
+    }
+
+    /// The picture at this URL, once it is fetched.
+    async fn fetched(self: &Arc<Self>, name: Name, url: Url) -> Outcome {
         let mut fetching = self.fetching(name, url)?;
         // This fails if the fetch ended without an outcome.
         let outcome = fetching.wait_for(Option::is_some).await;

@@ -23,6 +23,7 @@ mod folder;
 mod head;
 mod hosts;
 mod letter;
+pub mod metrics;
 mod names;
 mod pages;
 mod picture;

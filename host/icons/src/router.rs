@@ -22,7 +22,7 @@ use axum::{
     response::Response,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use portico_http::InProcess;
+use portico_http::{InProcess, RouteTemplate};
 use portico_model::{DEFAULT_ICON, PICTURES};
 use portico_rules::permissions::Permission;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -152,6 +152,17 @@ pub fn router(api: Router, files: Arc<IconFiles>, find: FindIcon, variant: FindV
     Router::new().nest_service("/icons", service)
 }
 
+/// The template of a path under `/icons`.
+fn template(path: &[&str]) -> RouteTemplate {
+    RouteTemplate(match path {
+        ["apps", _] => "/icons/apps/{id}",
+        ["engines", _] => "/icons/engines/{id}",
+        ["default.svg"] => "/icons/default.svg",
+        ["preview"] => "/icons/preview",
+        _ => "",
+    })
+}
+
 struct Routes {
     api: Router,
     files: Arc<IconFiles>,
@@ -163,19 +174,25 @@ struct Routes {
 impl Routes {
     async fn respond(&self, request: Request) -> Response {
         let (parts, _) = request.into_parts();
+        let path: Vec<&str> = parts.uri.path().split('/').skip(1).collect();
+        let mut response = self.route(&parts, &path).await;
+        response.extensions_mut().insert(template(&path));
+        response
+    }
+
+    async fn route(&self, parts: &Parts, path: &[&str]) -> Response {
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             let mut response = answer::text(StatusCode::METHOD_NOT_ALLOWED, "Only GET is allowed here");
             let allowed = HeaderValue::from_static("GET,HEAD");
             response.headers_mut().insert(header::ALLOW, allowed);
             return response;
         }
-        let path: Vec<&str> = parts.uri.path().split('/').skip(1).collect();
-        let answer = match path[..] {
-            ["apps", id] => self.app(&parts, &decode(id)).await,
-            ["engines", id] => self.engine(&parts, &decode(id)).await,
+        let answer = match *path {
+            ["apps", id] => self.app(parts, &decode(id)).await,
+            ["engines", id] => self.engine(parts, &decode(id)).await,
             ["users", id] => self.user(&parts, &decode(id)).await,
-            ["default.svg"] => return self.default_icon(&parts),
-            ["preview"] => self.preview(&parts).await,
+            ["default.svg"] => return self.default_icon(parts),
+            ["preview"] => self.preview(parts).await,
             ["named", name] => self.named(&parts, &decode(name)).await,
             _ => return answer::text(StatusCode::NOT_FOUND, "There is nothing at this path"),
         };

@@ -18,6 +18,7 @@ mod failure;
 mod health;
 mod limits;
 mod locks;
+pub mod metrics;
 mod migrations;
 mod pool;
 mod pooler;
@@ -144,6 +145,11 @@ impl PostgresStorage {
     /// The clock of the database's server: the time that all hosts on it share.
     pub fn clock(&self) -> Arc<dyn Clock> {
         self.resources.pool.target.clock.clone()
+    }
+
+    /// How many of its connections are idle, and how many are in use.
+    pub fn connections(&self) -> (usize, usize) {
+        self.resources.pool.counts()
     }
 
     /// The database, without the password.

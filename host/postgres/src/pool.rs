@@ -24,6 +24,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::connection::Connection;
 use super::failure::Unreached;
 use super::health::{Health, describe};
+use super::metrics;
 use super::target::Target;
 
 /// Few, because each takes two short round trips.
@@ -80,6 +81,16 @@ impl Pool {
     /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or as many as this
     /// purpose may use.
     pub async fn take(self: &Arc<Self>, purpose: For) -> Result<(Arc<Connection>, Places)> {
+        let started = Instant::now();
+        let taken = self.take_or_open(purpose).await;
+        match &taken {
+            Ok(_) => metrics::POOL.time.observe(started.elapsed()),
+            Err(_) => metrics::POOL.refused.increment(),
+        }
+        taken
+    }
+
+    async fn take_or_open(self: &Arc<Self>, purpose: For) -> Result<(Arc<Connection>, Places)> {
         let deadline = Instant::now() + self.target.limits.wait;
         let mut places = in_time(deadline, self.take_places(purpose)).await?;
         loop {
@@ -155,6 +166,12 @@ impl Pool {
     /// Whether there are connections, or will be: then one of them becomes idle.
     fn has_others(&self) -> bool {
         self.opening.load(Ordering::Relaxed) > 0 || !self.list().is_empty()
+    }
+
+    /// How many connections are idle, and how many are in use.
+    pub fn counts(&self) -> (usize, usize) {
+        let idle = self.idle().len();
+        (idle, self.list().len().saturating_sub(idle))
     }
 
     /// The connections that are open.

@@ -8,7 +8,7 @@
 //! - A statement that is sent after `BEGIN` without waiting runs inside the transaction or fails.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join;
 use tokio::runtime::Handle;
@@ -17,6 +17,7 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::connection::Connection;
 use super::health::{is_lost, is_of_no_use};
+use super::metrics;
 use super::pool::{For, Places, Pool};
 use super::query::{Failure, Result};
 
@@ -93,12 +94,18 @@ impl Session {
         self.work = InProgress::Commit;
         let connection = self.connection.clone();
         // Polled in this order, and so sent in it.
+        let started = Instant::now();
         let (written, committed) = join(writes, connection.commit()).await;
         let Some(committed) = committed else {
+            metrics::FAILED_COMMITS.increment();
             return Err(self.pool.health.unknown(connection.no_answer()));
         };
         // PostgreSQL reports success for the COMMIT of a failed transaction.
         let ended = self.finish(written.and(committed.map_err(Failure::from))).await;
+        match &ended {
+            Ok(_) => metrics::COMMITS.observe(started.elapsed()),
+            Err(_) => metrics::FAILED_COMMITS.increment(),
+        }
         ended.map_err(|failure| match failure {
             // The COMMIT was sent, and may have been carried out although a response was lost.
             Failure::Postgres(error) if is_lost(&error) => self.pool.health.unknown(&error),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use portico_metrics::Held;
 use portico_model::{
     self as model,
     error::{Code, Collided, Error},
@@ -21,6 +22,7 @@ use crate::{
     exports::{ExportIndices, Exports},
     limits::{AbortReason, Budget, trapped},
     memory::Share,
+    metrics,
     prepared::Prepared,
     state::State,
     warm::{Warm, WarmInstances},
@@ -48,6 +50,7 @@ pub struct Instance {
     permit: OwnedSemaphorePermit,
     calls: u32,
     ended_well: bool,
+    _running: Held,
     /// The user for whom it may wait, and where.
     keep: Option<(String, Arc<WarmInstances>)>,
 }
@@ -93,6 +96,7 @@ impl Instance {
             permit,
             calls: 1,
             ended_well: false,
+            _running: metrics::RUNNING.hold(),
             keep: None,
         })
     }
@@ -130,6 +134,7 @@ impl Instance {
             permit,
             calls: calls + 1,
             ended_well: false,
+            _running: metrics::RUNNING.hold(),
             keep: Some((user, instances)),
         }
     }

@@ -26,6 +26,7 @@ mod instance;
 mod limits;
 mod memory;
 mod meter;
+pub mod metrics;
 mod prepared;
 mod records;
 mod sandbox;

@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{collisions::Collisions, meter::Meter};
+use crate::{collisions::Collisions, meter::Meter, metrics};
+use portico_metrics::Counter;
 use portico_model::error::{Code, Error};
 
 /// What a call may use, and how many calls run at the same time. Sizes are in bytes.
@@ -177,6 +178,51 @@ impl AbortReason {
     }
 }
 
+/// What is not a limit, among metrics: a trap, or an error of the host.
+const TRAP: &str = "trap";
+
+/// Shows all of them from the start, so that the first of a kind is an increase.
+pub(crate) fn show_metrics() {
+    use AbortReason as Reason;
+    let reasons = [
+        Reason::Time,
+        Reason::Duration,
+        Reason::WriteTime,
+        Reason::HostCalls,
+        Reason::Memory,
+        Reason::NoMemoryLeft,
+        Reason::LongRefusal,
+        Reason::LongMessage,
+        Reason::LongList,
+        Reason::LongName,
+        Reason::SecondTransaction,
+        Reason::OtherContext,
+    ];
+    for name in reasons.map(Reason::name).into_iter().chain([TRAP]) {
+        metrics::ENDED.record(&name, |_| {});
+    }
+}
+
+impl AbortReason {
+    /// The name of the limit, among metrics.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Duration => "duration",
+            Self::WriteTime => "write-time",
+            Self::HostCalls => "host-calls",
+            Self::Memory => "memory",
+            Self::NoMemoryLeft => "memory-of-all",
+            Self::LongRefusal => "refusal",
+            Self::LongMessage => "log-message",
+            Self::LongList => "entries",
+            Self::LongName => "icon-name",
+            Self::SecondTransaction => "second-transaction",
+            Self::OtherContext => "other-context",
+        }
+    }
+}
+
 impl fmt::Display for AbortReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.message())
@@ -187,7 +233,9 @@ impl std::error::Error for AbortReason {}
 
 /// The error of a call that the host or a trap ended.
 pub(crate) fn trapped(error: wasmtime::Error) -> Error {
-    match error.downcast_ref::<AbortReason>() {
+    let reason = error.downcast_ref::<AbortReason>();
+    metrics::ENDED.record(&reason.map_or(TRAP, |reason| reason.name()), Counter::increment);
+    match reason {
         Some(reason @ (AbortReason::Time | AbortReason::Duration | AbortReason::WriteTime)) => {
             Error::new(Code::Timeout, reason.message())
         }

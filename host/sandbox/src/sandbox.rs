@@ -1,6 +1,6 @@
 //! The sandbox: a component that is ready to be called, and the limits on its calls.
 
-use std::{path::PathBuf, sync::Arc, thread};
+use std::{path::PathBuf, sync::Arc, thread, time::Instant};
 
 use anyhow::bail;
 use portico_model::error::{Code, Error};
@@ -20,8 +20,9 @@ use crate::{
     icons::Icons,
     inspect,
     instance::{CallPermit, Instance},
-    limits::{Limits, trapped},
+    limits::{Limits, show_metrics, trapped},
     memory::Memory,
+    metrics,
     prepared::Prepared,
     state::{Imports, State},
     warm::WarmInstances,
@@ -163,6 +164,7 @@ impl Sandbox {
             cache,
             compiler,
         } = component;
+        show_metrics();
         let prepared = Arc::new(prepared);
         let hashing = Arc::new(Hashing::new(prepared.clone(), &limits));
         let warm = Arc::new(WarmInstances::new(&limits));
@@ -217,6 +219,7 @@ impl Sandbox {
             share: self.memory.share_to_hash(),
         };
         let storage = self.imports.storage.clone();
+        metrics::TO_HASH.increment();
         Box::pin(self.instantiate(&prepared, permit, context, storage)).await
     }
 
@@ -229,6 +232,7 @@ impl Sandbox {
             let fresh = self.enter_within(permit, context, storage).await?;
             return Ok(fresh.kept_for(user, self.warm.clone()));
         };
+        metrics::WARM.increment();
         let indices = self.prepared.export_indices.clone();
         Ok(Instance::again(
             warm,
@@ -245,9 +249,14 @@ impl Sandbox {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
+                let started = Instant::now();
                 let waited = timeout(self.limits.wait, self.permits.clone().acquire_owned()).await;
-                let too_many = "Too many calls at once; try again in a moment";
-                let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?;
+                let permit = waited.map_err(|_| {
+                    metrics::WAITS.refused.increment();
+                    let too_many = "Too many calls at once; try again in a moment";
+                    Error::new(Code::ServiceUnavailable, too_many)
+                })?;
+                metrics::WAITS.time.observe(started.elapsed());
                 permit.map_err(Error::internal)?
             }
         };
@@ -264,6 +273,7 @@ impl Sandbox {
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
+        metrics::FRESH.increment();
         // Boxed to keep the future of a warm call small.
         Box::pin(self.instantiate(&self.prepared, permit, context, storage)).await
     }

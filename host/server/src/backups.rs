@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use portico_metrics::{Counter, Gauge};
 use portico_model::Timestamp;
 use portico_model::time::{self, Clock, SystemClock};
 use portico_sqlite as sqlite;
@@ -25,6 +26,11 @@ use tracing::{error, info};
 
 /// The clock is looked at again after this time: it may have been set.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10 * 60);
+
+/// When the newest backup of this process was made, in seconds since 1970; 0: none yet.
+pub static MADE_AT: Gauge = Gauge::new();
+/// Backups that failed.
+pub static FAILED: Counter = Counter::new();
 
 /// Which database to copy, where to, how often, and how many copies to keep.
 pub struct Backups {
@@ -49,6 +55,7 @@ impl Backups {
                 continue;
             }
             if let Err(error) = backups.clone().make().await {
+                FAILED.increment();
                 error!(
                     "there is no new backup in {}: {error:#}",
                     backups.folder.display()
@@ -94,6 +101,7 @@ impl Backups {
         let contents = sqlite::backup(&self.database, &file, false, &mut |_| {
             !stopped.load(Ordering::Relaxed)
         })?;
+        MADE_AT.set(i64::try_from(now / 1000).unwrap_or(i64::MAX));
         info!(bytes = contents.bytes, "made the backup {}", file.display());
         if let Some(problem) = contents.refused {
             error!(

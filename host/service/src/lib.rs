@@ -16,6 +16,7 @@ pub mod imported_keys;
 mod issues;
 pub mod json;
 pub mod pictures;
+pub mod metrics;
 pub mod procedures;
 pub mod reachability;
 pub mod report;

@@ -16,6 +16,7 @@ use tokio::{sync::Mutex, time::timeout};
 use crate::{
     audit::Audit,
     reachability::Reachability,
+    metrics,
     second_runtime::{Permits, WorkPermit, acquire},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -75,13 +76,27 @@ impl Resources {
     /// that a hash needs.
     pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
-        acquire(&self.hashing, self.sandbox.limits().wait, address, too_many).await
+        acquire(
+            &self.hashing,
+            &metrics::HASHING,
+            self.sandbox.limits().wait,
+            address,
+            too_many,
+        )
+        .await
     }
 
     /// Waits for a permit of a call that grows with the data.
     pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
-        acquire(&self.large, self.sandbox.limits().wait, address, too_many).await
+        acquire(
+            &self.large,
+            &metrics::LARGE,
+            self.sandbox.limits().wait,
+            address,
+            too_many,
+        )
+        .await
     }
 
     /// Stops what takes longer than one call may.

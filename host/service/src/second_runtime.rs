@@ -17,9 +17,10 @@ use std::{
     num::NonZero,
     sync::{Arc, LazyLock},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use portico_metrics::Waits;
 use portico_model::error::{Code, Error};
 use portico_storage::nice::lower_priority;
 use tokio::{
@@ -30,6 +31,7 @@ use tokio::{
 
 use crate::{
     fair_semaphore::{FairSemaphore, Permit},
+    metrics,
     throttle::Source,
 };
 
@@ -72,13 +74,25 @@ fn runtime() -> io::Result<&'static Runtime> {
 /// Waits for a permit at most this long, in rotation among addresses.
 pub(crate) async fn acquire(
     permits: &Permits,
+    waits: &Waits,
     longest: Duration,
     address: Option<IpAddr>,
     too_many: &str,
 ) -> Result<WorkPermit, Error> {
-    let permit = timeout(longest, permits.acquire(address.map(Source::from))).await;
-    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1));
-    permit.map_err(|_| refusal())
+    if let Some(permit) = permits.try_acquire() {
+        return Ok(permit);
+    }
+    let started = Instant::now();
+    match timeout(longest, permits.acquire(address.map(Source::from))).await {
+        Ok(permit) => {
+            waits.time.observe(started.elapsed());
+            Ok(permit)
+        }
+        Err(_) => {
+            waits.refused.increment();
+            Err(Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1)))
+        }
+    }
 }
 
 /// Runs this on the second runtime, until it is done or its caller drops it.
@@ -103,7 +117,14 @@ pub async fn compute<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
     let too_many = "Too much to do at once; try again in a moment";
-    let permit = acquire(&COMPUTING, LONGEST_COMPUTING_WAIT, address, too_many).await?;
+    let permit = acquire(
+        &COMPUTING,
+        &metrics::COMPUTING,
+        LONGEST_COMPUTING_WAIT,
+        address,
+        too_many,
+    )
+    .await?;
     run(permit, async { Ok(work()) }).await
 }
 

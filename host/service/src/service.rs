@@ -24,6 +24,7 @@ use crate::{
     checks::{Request, check_input},
     fair_semaphore::FairSemaphore,
     identity::Identity,
+    metrics,
     procedures::{
         Call, Output, Procedure,
         call::Run,
@@ -159,6 +160,7 @@ impl Service {
         let allowed = self.check_access(procedure, identity, request_id).await;
         allowed.map_err(|error| {
             self.audit.refuse(&procedure.action(identity, request_id), &error);
+            metrics::called(procedure.name, error.code.name(), Duration::ZERO);
             report(error, procedure.name, request_id)
         })?;
         Ok(Authorised {
@@ -297,12 +299,16 @@ impl Service {
             // Each step has a bound of its own, such as the directory's time limit.
             Transports::Route => running.await,
         };
-        let outcome = answer.as_ref().map_or_else(|error| error.code.name(), |_| "OK");
+        let outcome = answer
+            .as_ref()
+            .map_or_else(|error| error.code.name(), |_| metrics::OK);
+        let time = started.elapsed();
+        metrics::called(procedure.name, outcome, time);
         debug!(
             procedure = procedure.name,
             request = request_id,
             outcome,
-            micros = started.elapsed().as_micros() as u64,
+            micros = time.as_micros() as u64,
             "called"
         );
         answer.map_err(|error| report(error, procedure.name, request_id))

@@ -15,6 +15,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::health::Health;
+use super::metrics;
 use super::readers::Readers;
 use super::statements::{insert, run};
 use portico_sql::{Insert, Value};
@@ -218,6 +219,13 @@ impl Batch {
             let started = Instant::now();
             let committed = run(&self.connection, "COMMIT", []).map(drop);
             self.last_commit = started.elapsed();
+            match &committed {
+                Ok(()) => {
+                    metrics::COMMITS.observe(self.last_commit);
+                    metrics::BATCHES.add(members.len() as u64);
+                }
+                Err(_) => metrics::FAILED_COMMITS.increment(),
+            }
             committed.map_err(|error| self.health.unavailable(&error))
         };
         // Does nothing if the COMMIT succeeded.

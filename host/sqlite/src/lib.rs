@@ -21,6 +21,7 @@ mod files;
 pub mod foreign;
 mod health;
 mod interrupts;
+pub mod metrics;
 mod migrations;
 mod pool;
 mod readers;

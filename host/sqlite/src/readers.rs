@@ -5,6 +5,7 @@
 
 use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -12,6 +13,7 @@ use tokio::time::timeout;
 
 use super::connection::connect;
 use super::health::Health;
+use super::metrics;
 use super::statements::run;
 use portico_storage::driver::{WAIT_TIMEOUT, failed_before, waited_too_long};
 use portico_storage::{Error, Result};
@@ -109,10 +111,14 @@ async fn acquire(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
     if let Ok(permit) = permits.clone().try_acquire_owned() {
         return Ok(permit);
     }
-    timeout(WAIT_TIMEOUT, permits.clone().acquire_owned())
-        .await
-        .map_err(|_| waited_too_long())?
-        .map_err(|_| Error::Unavailable("the storage is closed".into()))
+    let started = Instant::now();
+    let waited = timeout(WAIT_TIMEOUT, permits.clone().acquire_owned()).await;
+    let permit = waited.map_err(|_| {
+        metrics::READING.refused.increment();
+        waited_too_long()
+    })?;
+    metrics::READING.time.observe(started.elapsed());
+    permit.map_err(|_| Error::Unavailable("the storage is closed".into()))
 }
 
 /// What one transaction reads with.

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
@@ -23,6 +23,7 @@ use tokio::time::timeout;
 
 use super::batch::{Batch, Blind, Deferred, Member, Undo, send_results};
 use super::health::Health;
+use super::metrics;
 use super::readers::Readers;
 use portico_storage::driver::waited_too_long;
 use portico_storage::{Error, Result};
@@ -78,8 +79,14 @@ impl Writer {
         let mut permit = match self.take_idle_or_wait() {
             Ok(batch) => WritePermit::new(self, batch),
             Err(turn) => {
+                let started = Instant::now();
                 let waited = timeout(self.patience, turn).await;
-                waited.map_err(|_| waited_too_long())?.map_err(|_| gone())?
+                let permit = waited.map_err(|_| {
+                    metrics::WRITING.refused.increment();
+                    waited_too_long()
+                })?;
+                metrics::WRITING.time.observe(started.elapsed());
+                permit.map_err(|_| gone())?
             }
         };
         permit.begin()?;

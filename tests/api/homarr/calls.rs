@@ -293,7 +293,22 @@ fn a_stream_has_a_line_for_each_call() {
 #[test]
 fn limits_are_those_of_the_interface() {
     let (server, admin, _) = with_administrator();
-    let many = vec!["user.getTourStatus"; 257].join(",");
+    // Up to four times as many are refused call by call, in a batch and in a stream.
+    for name in ["user.getTourStatus", "app.all"] {
+        let many = vec![name; 257].join(",");
+        let path = format!("/api/trpc/{many}?batch=1");
+        let each = admin.get(&path).assert_status(400).json();
+        let each = each.as_array().expect("a list");
+        assert_eq!(each.len(), 257);
+        for refused in each {
+            assert_eq!(refused["error"]["json"]["data"]["path"], name, "{refused}");
+            let message = refused["error"]["json"]["message"].as_str().expect("a message");
+            assert!(message.contains("257 calls, at most 256"), "{message}");
+        }
+        let stream = admin.send("GET", &path, &[("trpc-accept", "application/jsonl")], None);
+        assert_eq!(stream.assert_status(200).text().lines().count(), 258);
+    }
+    let many = vec!["user.getTourStatus"; 1025].join(",");
     let refused = admin
         .get(&format!("/api/trpc/{many}?batch=1"))
         .assert_status(400)

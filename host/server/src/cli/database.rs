@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use portico_model::time::{Clock, MonotonicClock, SystemClock};
 use portico_postgres::{Limits, PostgresStorage};
-use portico_server::data_dir::DataDir;
+use portico_server::{data_dir::DataDir, metrics::CountConnections};
 use portico_sqlite::SqliteStorage;
 use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords};
 use tokio::task::spawn_blocking;
@@ -92,6 +92,17 @@ impl Database {
         match self {
             Self::Sqlite(_) => data.path().display().to_string(),
             Self::Postgres(storage) => storage.shown().to_owned(),
+        }
+    }
+
+    /// Counts the connections of its pool that are idle, and those in use. SQLite has no pool.
+    pub fn pool(&self) -> Option<CountConnections> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(storage) => {
+                let storage = storage.clone();
+                Some(Box::new(move || storage.connections()))
+            }
         }
     }
 

@@ -8,13 +8,16 @@ use std::{
     time::Duration,
 };
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use portico_console::{ConsoleSettings, Documents};
 use portico_http::{self as http, HttpLimits, PublicUrl};
 use portico_model::time::{Clock, LATEST, SystemClock};
 use portico_sandbox::icons::Icons;
-use portico_server::data_dir::DataDir;
+use portico_server::{
+    data_dir::DataDir,
+    metrics::{self, Metrics},
+};
 use portico_service::{external::Providers, hot_swap::HotSwap};
 use portico_sign_in::{ldap::Ldap, oidc::Oidc};
 use portico_storage::SharedRecords;
@@ -62,6 +65,10 @@ pub struct Serve {
     /// The address to listen on; port 0 picks a free one [default: 127.0.0.1:7575]
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// The address of the metrics for Prometheus, at /metrics: for the operator only, so not one that
+    /// others reach [default: off]
+    #[arg(long, env = "PORTICO_METRICS", value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
     /// How many seconds to serve on after a signal to stop, not ready, so that a proxy turns to other
     /// hosts: 0 to 5 [default: 3; 0 on a terminal]
     #[arg(long, env = "PORTICO_DRAIN", value_name = "SECONDS")]
@@ -138,7 +145,7 @@ impl Serve {
         settings.compat = self.compat.over(&settings.compat);
         settings.backup = self.backup.over(&settings.backup);
         settings.ping = self.ping.over(&settings.ping);
-        let settings = settings.with(self.host)?;
+        let mut settings = settings.with(self.host)?;
         // Before the host waits for a database that is not there yet.
         settings.backup.check(settings.database.as_deref())?;
         ensure!(
@@ -154,6 +161,7 @@ impl Serve {
             Some(listen) => listen,
             None => DEFAULT_LISTEN.parse()?,
         };
+        settings.metrics = self.metrics.or(settings.metrics);
         let document = self.apply.or_else(|| settings.apply.clone());
         let document = document.filter(|file| !file.as_os_str().is_empty());
         let document = document.map(|file| Document::read(&file)).transpose()?;
@@ -188,6 +196,11 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         watch,
         document,
     } = start;
+    let metrics = Metrics::new();
+    if let Some(address) = settings.metrics {
+        let listener = bind_metrics(address).await?;
+        tokio::spawn(metrics::serve(listener, metrics.clone()));
+    }
     let mut listener = None;
     let host = Host::open_with(&settings, async |data| {
         open_when_there(&settings, data, listen, &mut listener).await
@@ -282,6 +295,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     } = host;
     let (audit, names) = (service.audit.clone(), service.sandbox.icons().clone());
     let live = HotSwap::from(service);
+    metrics.begin(live.clone(), database.pool());
     let console = ConsoleSettings {
         limits: limits.clone(),
         public_url: http.public_url.clone(),
@@ -344,6 +358,21 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     }
     info!("stopped");
     Ok((data, damage))
+}
+
+async fn bind_metrics(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.with_context(|| {
+        format!("cannot listen on {address} for metrics; choose another address with --metrics")
+    })?;
+    let address = listener.local_addr()?;
+    info!("metrics at http://{address}/metrics");
+    if !address.ip().is_loopback() {
+        warn!(
+            "the metrics can be read by all who reach {address}: they have no names, but tell how much is done here"
+        );
+    }
+    Ok(listener)
 }
 
 /// What people at a terminal want to know first.

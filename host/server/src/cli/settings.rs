@@ -37,6 +37,7 @@ const NEVER_LOGGED: [&str; 2] = ["ureq_proto::util", "tokio_postgres"];
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
     pub listen: Option<SocketAddr>,
+    pub metrics: Option<SocketAddr>,
     pub data: Option<PathBuf>,
     pub database: Option<String>,
     /// As an alternative to `database`.

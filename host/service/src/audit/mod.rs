@@ -43,7 +43,7 @@ use tracing::{info, warn};
 
 use self::jumps::Jumps;
 use self::pending::Pending;
-use crate::identity::Identity;
+use crate::{identity::Identity, metrics};
 
 /// The name of sign-in in the log.
 pub const SIGN_IN: &str = "sign-in";
@@ -194,7 +194,7 @@ impl Audit {
     /// Records how a call ended: a mutation whose transaction wrote no row, and any refusal.
     pub(crate) fn end<T>(&self, action: &Action<'_>, call: Option<&AuditedCall>, answer: &Result<T, Error>) {
         match (answer, call) {
-            (Ok(_), Some(call)) if call.is_written() => {}
+            (Ok(_), Some(call)) if call.is_written() => metrics::AUDIT_CALLS.increment(),
             (Ok(_), Some(call)) => self.record(call.with_outcome(DONE)),
             (Ok(_), None) => {}
             (Err(error), Some(call)) => self.record(call.with_outcome(error.code.name())),
@@ -228,6 +228,14 @@ impl Audit {
         })
     }
 
+    /// Notes a sign-in whose transaction is committed, and with it the row of [`sign_in`](Self::sign_in).
+    pub fn signed_in(&self, provider: Provider) {
+        metrics::signed_in(provider, metrics::OK);
+        if self.settings.retention.is_some() {
+            metrics::AUDIT_CALLS.increment();
+        }
+    }
+
     /// Records a refused sign-in. The row has the user's id, if the name is a user's, and never the name: people
     /// type passwords there by mistake.
     pub fn refuse_sign_in(
@@ -239,6 +247,7 @@ impl Audit {
         error: &Error,
     ) {
         log_failed_sign_in(provider, user_id.as_deref(), address, request_id, error);
+        metrics::signed_in(provider, error.code.name());
         let entry = AuditEntry {
             address,
             provider: Some(provider),
@@ -261,6 +270,7 @@ impl Audit {
         }
         // The next flush writes a row that counts them.
         self.pending().lose(lost);
+        metrics::AUDIT_LOST.add(lost);
     }
 
     /// Removes the rows that are too old or too many, step by step, unless another host does so.
@@ -291,6 +301,7 @@ impl Audit {
                 break;
             }
         }
+        metrics::AUDIT_OLD.add(old);
         if old > 0 {
             info!(rows = old, "removed from the audit log what was too old");
         }
@@ -311,6 +322,7 @@ impl Audit {
                 }
             }
         }
+        metrics::AUDIT_EXCESS.add(too_much);
         if too_much > 0 {
             info!(rows = too_much, "removed from the audit log what was too much");
         }
@@ -379,6 +391,7 @@ impl Audit {
         }
         transaction.commit().await?;
         self.count(entries.len() as u64);
+        metrics::AUDIT_REFUSALS.add(entries.len() as u64);
         Ok(())
     }
 

@@ -9,6 +9,8 @@ use std::{collections::HashMap, mem};
 use portico_model::Timestamp;
 use portico_storage::{AuditEntry, Authentication};
 
+use crate::metrics;
+
 /// The most rows of each kind.
 const ROOM: usize = 100;
 
@@ -47,6 +49,7 @@ impl Pending {
         let taken = self.taken.entry(Kind::of(&entry)).or_default();
         if *taken == ROOM {
             self.lost += 1;
+            metrics::AUDIT_LOST.increment();
             return was_empty;
         }
         *taken += 1;

@@ -78,15 +78,20 @@ impl<'a> SignInAttempt<'a> {
     /// Records how it ended.
     pub fn end<T>(mut self, result: &Result<T, Error>) {
         self.has_ended = true;
-        if let Err(error) = result {
-            self.refuse(error);
+        match result {
+            Ok(_) => self.service.audit.signed_in(self.provider()),
+            Err(error) => self.refuse(error),
         }
     }
 
-    fn refuse(&self, error: &Error) {
+    fn provider(&self) -> Provider {
         let provider = self.progress.provider.get().copied();
+        provider.unwrap_or(Provider::Credentials)
+    }
+
+    fn refuse(&self, error: &Error) {
         self.service.audit.refuse_sign_in(
-            provider.unwrap_or(Provider::Credentials),
+            self.provider(),
             self.progress.user_id.get().cloned(),
             self.address,
             self.request_id,

@@ -37,6 +37,7 @@ use self::{
     rules::{Attempt, Outcome},
     subject::Subject,
 };
+use crate::metrics;
 
 /// Admits attempts and counts them. Clones share the counts.
 #[derive(Clone)]
@@ -70,7 +71,9 @@ impl Throttle {
             let attempt = counts.begin(subject).await?.map_err(too_many)?;
             Ok(LoginAttempt(Some((counts, attempt))))
         });
-        beginning.await.map_err(Error::internal)?
+        let begun = beginning.await.map_err(Error::internal)?;
+        metrics::attempted(&begun);
+        begun
     }
 
     /// The attempt from this source that [`LoginAttempt::leave`] left.

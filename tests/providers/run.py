@@ -1,0 +1,45 @@
+"""Signs in at real providers, set up as docs/sign-in.md says: run.py [NAME…]. `make test-providers` installs what it needs.
+
+Each provider runs in a temporary folder, with people and groups that the check knows:
+
+- ada has the right password, and is in `family`, which gives the permission `app-create`;
+- bob has the right password, and is in no group;
+- nobody else gets in, and nobody with another password.
+
+`make test-providers` runs all; CI runs two directories and two issuers (PROVIDERS in the Makefile).
+"""
+
+import sys
+import time
+import traceback
+
+import directories
+import issuers
+
+PROVIDERS = {
+    "slapd": directories.slapd,
+    "389-ds": directories.ds389,
+    "samba": directories.samba,
+    "oidc-provider": issuers.oidc_provider,
+    "django-oauth-toolkit": issuers.django_oauth_toolkit,
+}
+
+
+def main():
+    names = sys.argv[1:] or list(PROVIDERS)
+    failed = []
+    for name in names:
+        started = time.monotonic()
+        try:
+            PROVIDERS[name]()
+            print(f"{name}: signed in ({time.monotonic() - started:.0f} s)", flush=True)
+        except Exception:
+            traceback.print_exc()
+            print(f"{name}: FAILED", flush=True)
+            failed.append(name)
+    print(f"{len(names) - len(failed)} passed, {len(failed)} failed", flush=True)
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
