@@ -1,4 +1,5 @@
-//! The rules that the component and the host share: bounds, names, permissions, the table of procedures. Nothing
+//! The rules that the component and the host share: bounds, names, permissions, the table of procedures, and every rule
+//! and refusal in words. Nothing
 //! here does I/O or knows the contract's types.
 #![cfg_attr(not(test), no_std)]
 
@@ -6,6 +7,7 @@ extern crate alloc;
 
 pub mod bcrypt;
 pub mod bounds;
+pub mod code;
 pub mod direction;
 pub mod icons;
 pub mod links;
@@ -13,3 +15,6 @@ pub mod names;
 pub mod passwords;
 pub mod permissions;
 pub mod procedures;
+pub mod refusal;
+pub mod rule;
+pub mod sentences;

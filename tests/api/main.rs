@@ -21,6 +21,7 @@ mod own;
 mod password_links;
 mod profiles;
 mod races;
+mod refusals;
 mod rest;
 mod state;
 mod trpc;

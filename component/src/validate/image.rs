@@ -1,11 +1,12 @@
 //! Profile images.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use portico_rules::bounds;
+use portico_rules::rule::Rule;
+use portico_rules::sentences::Word;
 
 use super::issues::Checked;
 use super::url;
@@ -21,21 +22,18 @@ pub fn data_uri(value: &str) -> Checked<String> {
     let value = value.trim();
     // Counting bytes is enough, because the rest accepts only ASCII.
     if value.len() > MAX {
-        return Err(format!(
-            "must have at most {MAX} characters, got {}",
-            value.chars().count()
-        ));
+        return Err(Rule::TooLong {
+            most: MAX,
+            got: value.chars().count(),
+        });
     }
-    let (mime, body) = split(value).ok_or("must be a data URI: data:image/...;base64,...")?;
-    let format = Format::of(mime).ok_or("must be of type image/png, image/jpeg, image/gif or image/webp")?;
-    let file = STANDARD
-        .decode(body)
-        .map_err(|_| "must be in base64 with its padding")?;
+    let (mime, body) = split(value).ok_or(Rule::NotDataUri)?;
+    let format = Format::of(mime).ok_or(Rule::NotPictureType)?;
+    let file = STANDARD.decode(body).map_err(|_| Rule::NotBase64)?;
     if !format.begins(&file) {
-        return Err(format!(
-            "must be the image that its type says: {}",
-            mime.to_ascii_lowercase()
-        ));
+        return Err(Rule::NotThatPicture {
+            mime: Word(mime.to_ascii_lowercase()),
+        });
     }
     Ok(value.to_string())
 }
@@ -50,7 +48,7 @@ pub fn external(value: &str) -> Checked<String> {
         return data_uri(value);
     }
     let link = url::ping_url(value).ok().flatten();
-    link.ok_or_else(|| String::from("must be a data URI of an image or a URL with http: or https:"))
+    link.ok_or(Rule::NotPicture)
 }
 
 /// A new image as it is stored: a picture in a data URI loses its metadata, and must not be larger than browsers can
@@ -65,11 +63,12 @@ pub fn new(image: &str) -> Checked<String> {
     };
     let kept = format.read(&file);
     if let Some((width, height)) = kept.too_large {
-        return Err(format!(
-            "must have at most {} pixels a side and {} in all, got {width}x{height}",
-            bounds::IMAGE_SIDE,
-            bounds::IMAGE_PIXELS
-        ));
+        return Err(Rule::TooManyPixels {
+            side: bounds::IMAGE_SIDE,
+            all: bounds::IMAGE_PIXELS,
+            width,
+            height,
+        });
     }
     if kept.file == file {
         return Ok(image.to_string());

@@ -1,10 +1,11 @@
 //! Whole numbers and lengths of lists.
 
-use alloc::format;
-use core::fmt::Display;
+use alloc::string::ToString;
 use core::ops::RangeInclusive;
 
 use portico_rules::bounds;
+use portico_rules::rule::Rule;
+use portico_rules::sentences::Word;
 
 use super::issues::{Checked, Issues};
 use crate::bindings::storage::Slice;
@@ -14,15 +15,15 @@ use crate::bindings::types::Error;
 const DEFAULT_LIMIT: u32 = 10;
 
 /// A number within bounds.
-fn within<T: PartialOrd + Display>(value: T, bounds: RangeInclusive<T>) -> Checked<T> {
+fn within<T: PartialOrd + Copy + Into<i64>>(value: T, bounds: RangeInclusive<T>) -> Checked<T> {
     if bounds.contains(&value) {
         return Ok(value);
     }
-    Err(format!(
-        "must be a whole number from {} to {}, got {value}",
-        bounds.start(),
-        bounds.end()
-    ))
+    Err(Rule::NumberBetween {
+        least: (*bounds.start()).into(),
+        most: (*bounds.end()).into(),
+        got: Word(value.into().to_string()),
+    })
 }
 
 /// The most results of a search: 1 to 100, or the default.
@@ -34,7 +35,10 @@ pub fn limit(value: Option<u32>) -> Checked<u32> {
 fn page(value: u32) -> Checked<u32> {
     match value {
         1.. => Ok(value),
-        0 => Err(format!("must be a whole number of at least 1, got {value}")),
+        0 => Err(Rule::NumberFrom {
+            least: 1,
+            got: Word(value.to_string()),
+        }),
     }
 }
 
@@ -65,11 +69,11 @@ pub fn items(length: usize, bounds: RangeInclusive<usize>) -> Checked<()> {
     if bounds.contains(&length) {
         Ok(())
     } else {
-        Err(format!(
-            "must have {} to {} items, got {length}",
-            bounds.start(),
-            bounds.end()
-        ))
+        Err(Rule::ItemsBetween {
+            least: *bounds.start(),
+            most: *bounds.end(),
+            got: length,
+        })
     }
 }
 

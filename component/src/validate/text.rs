@@ -2,10 +2,11 @@
 //!
 //! Lengths count Unicode scalar values after trimming.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::ops::RangeInclusive;
 
+use portico_rules::rule::Rule;
+use portico_rules::sentences::CodePoint;
 use portico_rules::{bounds, direction};
 
 use super::issues::Checked;
@@ -58,17 +59,17 @@ pub fn line(value: &str, bounds: RangeInclusive<usize>) -> Checked<String> {
 pub fn length(value: &str, bounds: RangeInclusive<usize>) -> Checked<()> {
     let length = value.chars().count();
     if length == 0 && *bounds.start() == 1 {
-        Err(String::from("must not be empty"))
+        Err(Rule::Empty)
     } else if length < *bounds.start() {
-        Err(format!(
-            "must have at least {} characters, got {length}",
-            bounds.start()
-        ))
+        Err(Rule::TooShort {
+            least: *bounds.start(),
+            got: length,
+        })
     } else if length > *bounds.end() {
-        Err(format!(
-            "must have at most {} characters, got {length}",
-            bounds.end()
-        ))
+        Err(Rule::TooLong {
+            most: *bounds.end(),
+            got: length,
+        })
     } else {
         Ok(())
     }
@@ -81,10 +82,9 @@ pub fn no_control_characters(value: &str, except: &[char]) -> Checked<()> {
         .find(|character| character.is_control() && !except.contains(character))
     {
         None => Ok(()),
-        Some(found) => Err(format!(
-            "must not contain control characters, found U+{:04X}",
-            found as u32
-        )),
+        Some(found) => Err(Rule::ControlCharacter {
+            found: CodePoint(found),
+        }),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Names of users.
 
-use alloc::format;
 use alloc::string::String;
 
 use core::ops::RangeInclusive;
 
+use portico_rules::rule::Rule;
+use portico_rules::sentences::CodePoint;
 use portico_rules::{bounds, names};
 
 use super::issues::Checked;
@@ -47,10 +48,9 @@ pub fn new_username(value: &str) -> Checked<String> {
 pub fn visible(name: &str) -> Checked<()> {
     match name.chars().find(|character| is_default_ignorable(*character)) {
         None => Ok(()),
-        Some(found) => Err(format!(
-            "must not contain invisible or bidirectional control characters, found U+{:04X}",
-            found as u32
-        )),
+        Some(found) => Err(Rule::InvisibleCharacter {
+            found: CodePoint(found),
+        }),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Reads the accounts that sign-in and onboarding need.
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
+use portico_model::{Provider, error::Error};
+use portico_rules::refusal::Refusal;
 use portico_storage::{Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction};
 
 use crate::{identity::Identity, resources::Resources};
@@ -37,8 +35,7 @@ impl Resources {
         if self.has_users(request_id).await? {
             return Ok(());
         }
-        let message = "The first user is created by onboarding";
-        Err(Error::new(Code::Forbidden, message))
+        Err(Refusal::OnboardingFirst.into())
     }
 
     /// Whether any user exists, and whether one of them is an administrator.

@@ -16,10 +16,8 @@ use std::{
 
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderName, header, request::Parts};
-use portico_model::{
-    Timestamp, UserCaller,
-    error::{Code, Error},
-};
+use portico_model::{Timestamp, UserCaller, error::Error};
+use portico_rules::refusal::{Refusal, SiteRule};
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
     self as storage, ADMIN, Authentication, CallContext, CredentialKey, DashboardStorage,
@@ -184,13 +182,8 @@ impl Identity {
                     .iter()
                     .any(|permission| self.permissions().contains(permission)) =>
             {
-                Err(Error::new(
-                    Code::Forbidden,
-                    format!(
-                        "This needs the permission {}",
-                        needed.first().map_or("", String::as_str)
-                    ),
-                ))
+                let permission = needed.first().map_or("", String::as_str).into();
+                Err(Refusal::NeedsPermission { permission }.into())
             }
             _ => Ok(()),
         }
@@ -199,9 +192,7 @@ impl Identity {
     /// Refuses a change that another site made the browser request.
     pub fn check_site(&self, kind: Kind) -> Result<(), Error> {
         match &self.foreign_site {
-            Some(site) if kind == Kind::Mutation => {
-                Err(site.refuse("The session cookie authorises no changes that another site asks for"))
-            }
+            Some(site) if kind == Kind::Mutation => Err(site.refuse(SiteRule::Change)),
             _ => Ok(()),
         }
     }

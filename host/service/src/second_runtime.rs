@@ -20,7 +20,8 @@ use std::{
     time::Duration,
 };
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 use portico_storage::nice::lower_priority;
 use tokio::{
     runtime::{Builder, Runtime},
@@ -74,11 +75,11 @@ pub(crate) async fn acquire(
     permits: &Permits,
     longest: Duration,
     address: Option<IpAddr>,
-    too_many: &str,
+    too_many: Refusal,
 ) -> Result<WorkPermit, Error> {
     let permit = timeout(longest, permits.acquire(address.map(Source::from))).await;
-    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1));
-    permit.map_err(|_| refusal())
+    let refusal = |_| Error::from(too_many).retry_after(longest.as_secs().max(1));
+    permit.map_err(refusal)
 }
 
 /// Runs this on the second runtime, until it is done or its caller drops it.
@@ -102,8 +103,13 @@ pub async fn compute<T: Send + 'static>(
     address: Option<IpAddr>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
-    let too_many = "Too much to do at once; try again in a moment";
-    let permit = acquire(&COMPUTING, LONGEST_COMPUTING_WAIT, address, too_many).await?;
+    let permit = acquire(
+        &COMPUTING,
+        LONGEST_COMPUTING_WAIT,
+        address,
+        Refusal::TooMuchAtOnce,
+    )
+    .await?;
     run(permit, async { Ok(work()) }).await
 }
 
@@ -118,6 +124,8 @@ impl Drop for AbortOnDrop {
 
 #[cfg(test)]
 mod tests {
+    use portico_model::error::Code;
+
     use std::future::pending;
 
     use futures_util::poll;

@@ -10,6 +10,7 @@ mod engines;
 mod first_start;
 mod found_users;
 mod groups;
+mod help;
 mod home;
 mod icon_picker;
 mod invites;
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> Router {
         .merge(engines::routes())
         .merge(first_start::routes())
         .merge(groups::routes())
+        .merge(help::routes())
         .merge(home::routes())
         .merge(icon_picker::routes())
         .merge(invites::routes())

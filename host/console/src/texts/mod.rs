@@ -9,8 +9,10 @@ pub(crate) mod audited;
 mod boards;
 mod common;
 mod engines;
+mod help;
 mod keys;
 mod profile;
+pub(crate) mod refusals;
 pub(crate) mod rules;
 mod users;
 
@@ -63,6 +65,7 @@ groups! {
     register: common::Register,
     home: common::Home,
     profile: profile::Profile,
+    help: help::Help,
     keys: keys::Keys,
     users: users::Users,
     groups: users::Groups,

@@ -30,6 +30,8 @@ use super::{
     apply::apply_at_start,
     backups::BackupSettings,
     compat::CompatSettings,
+    database::Database,
+    demo::Household,
     document::{Document, unknown_keys},
     front::{FrontSettings, Switch},
     host::Host,
@@ -153,6 +155,7 @@ impl Serve {
             limits,
             watch,
             document,
+            is_demo: false,
         };
         Ok((settings, start))
     }
@@ -165,11 +168,30 @@ pub struct Start {
     watch: bool,
     /// Applied before the first request is accepted.
     document: Option<Document>,
+    /// Whether it is `portico demo`, in memory.
+    is_demo: bool,
+}
+
+impl Start {
+    /// The start of `portico demo`.
+    pub fn demo(listen: SocketAddr) -> Self {
+        let limits = HttpLimits {
+            drain_time: Duration::ZERO,
+            ..LimitSettings::default().http()
+        };
+        Self {
+            listen,
+            limits,
+            watch: false,
+            document: None,
+            is_demo: true,
+        }
+    }
 }
 
 /// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
 /// the database, if that is why the host stopped.
-async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
+pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
     let mut stop_signals = StopSignals::new()?;
     let starting = Starting::begin()?;
@@ -178,10 +200,12 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         limits,
         watch,
         document,
+        is_demo,
     } = start;
     let mut listener = None;
-    let host = Host::open_with(&settings, async |data| {
-        open_when_there(&settings, data, listen, &mut listener).await
+    let host = Host::open_with(&settings, async |data| match is_demo {
+        true => Ok(Database::in_memory()),
+        false => open_when_there(&settings, data, listen, &mut listener).await,
     })
     .await?;
     let backups = settings.backup.backups(&host.data);
@@ -190,6 +214,10 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         let what = format!("{} to be applied", document.name());
         patiently(what, apply_at_start(&host, &document)).await?;
     }
+    let household = match is_demo {
+        true => Some(Household::move_in(&host.service).await?),
+        false => None,
+    };
     let is_open = !host
         .service
         .has_users("start")
@@ -211,7 +239,11 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
     ))?;
-    if has_console && io::stdout().is_terminal() {
+    if let Some(household) = household {
+        for line in household.welcome(address).lines() {
+            print(line)?;
+        }
+    } else if has_console && io::stdout().is_terminal() {
         print(&where_to_click(
             address,
             settings.http.public_url.as_ref(),

@@ -5,6 +5,7 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
+use portico_rules::refusal::Missing;
 use portico_storage::{Access, NewInvite};
 use serde::Serialize;
 
@@ -97,7 +98,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
-    require_found(transaction.delete_invite(&input.id).await?, "Invite")?;
+    require_found(transaction.delete_invite(&input.id).await?, Missing::Invite)?;
     transaction.commit().await?;
     json(&())
 }

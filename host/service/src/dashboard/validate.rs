@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use portico_model::{PathSegment, error::Error};
-use portico_rules::{bounds, direction};
+use portico_rules::{bounds, direction, rule::Rule};
 
 use crate::{
     issues::Issues,
@@ -41,10 +41,14 @@ impl Fields {
             let (least, most) = characters.into_inner();
             self.refuse(
                 field,
-                format!("must have {least} to {most} characters, got {length}"),
+                Rule::CharactersBetween {
+                    least,
+                    most,
+                    got: length,
+                },
             );
         } else if text.chars().any(char::is_control) {
-            self.refuse(field, "must not contain control characters".into());
+            self.refuse(field, Rule::ControlCharacters);
         }
         text.to_owned()
     }
@@ -55,18 +59,12 @@ impl Fields {
         let text = text?.trim();
         let length = text.chars().count();
         if length > most {
-            self.refuse(
-                field,
-                format!("must have at most {most} characters, got {length}"),
-            );
+            self.refuse(field, Rule::TooLong { most, got: length });
         } else if text
             .chars()
             .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
         {
-            self.refuse(
-                field,
-                "must not contain control characters other than newline and tab".into(),
-            );
+            self.refuse(field, Rule::ControlCharactersInLines);
         }
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -82,17 +80,17 @@ impl Fields {
     /// Checks that a list has at most `most` entries.
     pub fn count(&mut self, field: &str, length: usize, most: usize) {
         if length > most {
-            self.refuse(field, format!("must have at most {most} entries, got {length}"));
+            self.refuse(field, Rule::TooManyEntries { most, got: length });
         }
     }
 
     /// Adds an issue of a field.
-    pub fn refuse(&mut self, field: &str, message: String) {
+    pub fn refuse(&mut self, field: &str, message: impl Into<String>) {
         self.refuse_at([PathSegment::Field(field.into())], message);
     }
 
     /// Adds an issue at this path.
-    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
+    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: impl Into<String>) {
         self.issues.add(self.place.iter().cloned().chain(path), message);
     }
 

@@ -24,6 +24,7 @@ use crate::{
     form::{Form, Problems},
     respond::{again, page, see},
     site::origin,
+    texts::refusals::FormRefusal,
     visit::{Visit, Visitor},
 };
 
@@ -260,10 +261,7 @@ async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     visit.form(request).await?;
     // Users delete themselves on a page of their own, which says what that means for them.
     if own {
-        return Err(ApiError::new(
-            StatusCode::CONFLICT,
-            "Delete your own account in your profile",
-        ));
+        return Err(ApiError::new(StatusCode::CONFLICT, FormRefusal::OwnAccount));
     }
     match visit.api.change("user.delete", json!({ "userId": id })).await {
         Ok(()) => Ok(see("/users?note=deleted")),
