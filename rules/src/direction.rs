@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn embeddings_overrides_and_isolates_are_refused_and_marks_stay() {
-        let found: alloc::string::String = ('\0'..=char::MAX).filter(|one| changes_direction(*one)).collect();
+        let found: String = ('\0'..=char::MAX).filter(|one| changes_direction(*one)).collect();
         assert_eq!(
             found,
             "\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}"

@@ -265,7 +265,7 @@ mod tests {
             Plain = "nothing to add",
             Between { least: usize, most: usize } = "from {least} to {most}, no more",
             Braced { name: String } = "write {{id}} for {name}",
-            Said { by: Word, what: String } = "{by} said {what}",
+            Quoted { by: Word, what: String } = "{by} said {what}",
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
             (Said::Between { least: 1, most: 20 }, "from 1 to 20, no more"),
             (Said::Braced { name: "a b".into() }, "write {id} for a b"),
             (
-                Said::Said {
+                Said::Quoted {
                     by: "ada".into(),
                     what: "from 1 to x, no more".into(),
                 },

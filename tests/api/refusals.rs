@@ -101,7 +101,9 @@ impl Said {
     #[track_caller]
     fn refusal(&mut self, message: &str) {
         // A failure names its request.
-        let plain = message.split_once(" (request ").map_or(message, |(plain, _)| plain);
+        let plain = message
+            .split_once(" (request ")
+            .map_or(message, |(plain, _)| plain);
         let Some(refusal) = Refusal::parse(plain) else {
             panic!("not one of the refusals: {message}");
         };
@@ -132,10 +134,19 @@ fn every_rule_and_refusal_is_provoked_and_said_in_german() {
     limits(&mut said);
     let all: BTreeSet<&str> = Rule::NAMES.iter().chain(Refusal::NAMES).copied().collect();
     let elsewhere: BTreeSet<&str> = ELSEWHERE.iter().map(|(name, _)| *name).collect();
-    let missing: Vec<_> = all.difference(&said.0).filter(|name| !elsewhere.contains(**name)).collect();
+    let missing: Vec<_> = all
+        .difference(&said.0)
+        .filter(|name| !elsewhere.contains(**name))
+        .collect();
     assert!(missing.is_empty(), "no call provokes {missing:?}");
-    let needless: Vec<_> = elsewhere.iter().filter(|name| said.0.contains(**name) || !all.contains(**name)).collect();
-    assert!(needless.is_empty(), "a call provokes, or there is not, {needless:?}");
+    let needless: Vec<_> = elsewhere
+        .iter()
+        .filter(|name| said.0.contains(**name) || !all.contains(**name))
+        .collect();
+    assert!(
+        needless.is_empty(),
+        "a call provokes, or there is not, {needless:?}"
+    );
 }
 
 fn service() -> TestService {
@@ -146,7 +157,9 @@ fn before_a_user_exists(said: &mut Said) {
     let listening = service().listen();
     let browser = |origin: &str, host: &str| {
         let headers = [("origin", origin), ("host", host)];
-        listening.client.send("GET", "/api/trpc/onboard.currentStep", &headers, None)
+        listening
+            .client
+            .send("GET", "/api/trpc/onboard.currentStep", &headers, None)
     };
     said.hear(&browser("http://evil.example", "evil.example"));
     let here = listening.client.endpoint().address();
@@ -197,25 +210,42 @@ fn rules_of_records(said: &mut Said) {
     let me = &admin.user_id;
     // A PNG that says that it is 9,000 pixels wide and high.
     let vast = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAIygAACMoCAYAAAA=";
-    for image in ["x", "data:image/bmp;base64,AAAA", "data:image/png;base64,A", "data:image/png;base64,AAAA", vast] {
+    for image in [
+        "x",
+        "data:image/bmp;base64,AAAA",
+        "data:image/png;base64,A",
+        "data:image/png;base64,AAAA",
+        vast,
+    ] {
         said.hear(&admin.mutate("user.setProfileImage", &json!({"userId": me, "image": image})));
     }
     said.hear(&admin.query("app.search", &json!({"query": "", "limit": 0})));
     said.hear(&admin.query("app.getPaginated", &json!({"page": 0, "pageSize": 10})));
     said.hear(&admin.mutate("app.createMany", &json!([])));
     let many = vec![json!({"kind": "app", "appId": MISSING}); 1001];
-    said.hear(&admin.mutate("board.create", &json!({"name": "b", "isPublic": false, "items": many})));
+    said.hear(&admin.mutate(
+        "board.create",
+        &json!({"name": "b", "isPublic": false, "items": many}),
+    ));
     let unknown = json!({"name": "b", "isPublic": false, "items": [{"kind": "x"}]});
     said.hear(&admin.mutate("board.create", &unknown));
     said.hear(&admin.mutate("app.create", &json!({"iconUrl": "/icon.svg"})));
     said.hear(&admin.mutate("app.create", &json!({"name": 5, "iconUrl": "/icon.svg"})));
     said.hear(&admin.send_text("POST", "/api/trpc/app.create", r#"{"name": "a", "name": "b"}"#));
-    said.hear(&admin.mutate("user.changePassword", &json!({"userId": me, "password": PASSWORD})));
+    said.hear(&admin.mutate(
+        "user.changePassword",
+        &json!({"userId": me, "password": PASSWORD}),
+    ));
     let elsewhere = json!({"username": "root", "password": PASSWORD, "provider": "ldap"});
     said.hear(&listening.client.post("/api/auth/sign-in", &elsewhere));
     let short_lived = json!({"userId": me, "expiresAt": "2998-01-01T00:00:00.000Z"});
-    let key = listening.client.key(&admin.make("apiKeys.create", &short_lived, "apiKey"));
-    said.hear(&key.mutate("apiKeys.createOwn", &json!({"expiresAt": "2999-01-01T00:00:00.000Z"})));
+    let key = listening
+        .client
+        .key(&admin.make("apiKeys.create", &short_lived, "apiKey"));
+    said.hear(&key.mutate(
+        "apiKeys.createOwn",
+        &json!({"expiresAt": "2999-01-01T00:00:00.000Z"}),
+    ));
 }
 
 fn rules_of_documents(said: &mut Said) {
@@ -270,7 +300,10 @@ fn refusals_of_calls(said: &mut Said) {
     let (me, public) = (admin.user_id.clone(), admin.board("Public", true));
     let account = json!({"username": "bob", "password": PASSWORD, "email": "bob@example.com"});
     said.hear(&anonymous.query("app.all", &Value::Null));
-    said.hear(&anonymous.post("/api/auth/sign-in", &json!({"username": "root", "password": "wrong"})));
+    said.hear(&anonymous.post(
+        "/api/auth/sign-in",
+        &json!({"username": "root", "password": "wrong"}),
+    ));
     said.hear(&anonymous.mutate("user.initUser", &account));
     let mut registration = account.clone();
     (registration["inviteId"], registration["token"]) = (MISSING.into(), "x".into());
@@ -286,13 +319,21 @@ fn refusals_of_calls(said: &mut Said) {
     said.hear(&bob.mutate("board.delete", &json!({"id": public})));
     let change = json!({"id": public, "name": "Public", "isPublic": true, "items": []});
     said.hear(&bob.mutate("board.update", &change));
-    said.hear(&bob.mutate("board.create", &json!({"name": "b", "isPublic": true, "items": []})));
+    said.hear(&bob.mutate(
+        "board.create",
+        &json!({"name": "b", "isPublic": true, "items": []}),
+    ));
 
     let foreign = |headers: &[(&str, &str)]| {
         let body = json!({"colorScheme": "dark"}).to_string();
         let mut all = vec![("content-type", "application/json")];
         all.extend_from_slice(headers);
-        admin.send("POST", "/api/trpc/user.changeColorScheme", &all, Some(body.as_bytes()))
+        admin.send(
+            "POST",
+            "/api/trpc/user.changeColorScheme",
+            &all,
+            Some(body.as_bytes()),
+        )
     };
     said.hear(&foreign(&[("sec-fetch-site", "cross-site")]));
     said.hear(&foreign(&[("origin", "http://evil.example")]));
@@ -364,8 +405,16 @@ fn limits(said: &mut Said) {
     administrator_of(&listening.client);
     let wrong = json!({"username": "root", "password": "wrong"});
     let mut tries = (0..50).map(|_| listening.client.post("/api/auth/sign-in", &wrong));
-    said.hear(&tries.find(|answer| answer.status == 429).expect("a throttled try"));
+    said.hear(
+        &tries
+            .find(|answer| answer.status == 429)
+            .expect("a throttled try"),
+    );
 
     let listening = service().call_time(Duration::ZERO).listen();
-    said.hear(&listening.client.send_allowing_5xx("GET", "/api/trpc/onboard.currentStep", None));
+    said.hear(
+        &listening
+            .client
+            .send_allowing_5xx("GET", "/api/trpc/onboard.currentStep", None),
+    );
 }

@@ -67,8 +67,12 @@ fn a_demo_shows_a_household_to_three_people_and_leaves_nothing_behind() {
     // Each sees what they may.
     assert_eq!(ada.app_names().len(), 18);
     assert!(ben.app_names().len() < 18);
-    assert_eq!(kim.app_names(), ["Audiobookshelf", "Jellyfin", "Kolibri", "Minecraft"]);
-    kim.query("user.getAll", &Value::Null).assert_refused(403, "FORBIDDEN");
+    assert_eq!(
+        kim.app_names(),
+        ["Audiobookshelf", "Jellyfin", "Kolibri", "Minecraft"]
+    );
+    kim.query("user.getAll", &Value::Null)
+        .assert_refused(403, "FORBIDDEN");
     let home = ben.query("board.getVisible", &Value::Null).data();
     assert_eq!(portico_tests::names(&home), ["Home", "Kids"]);
     // The first page shows the home board, and an icon is a picture without the network.

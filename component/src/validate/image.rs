@@ -88,7 +88,10 @@ fn split(value: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     /// The first 12 bytes of a PNG.
     const PNG: &str = "iVBORw0KGgoAAAAN";
@@ -151,7 +154,7 @@ mod tests {
         }
         assert_eq!(
             data_uri("data:image/PNG;base64,AAAA"),
-            Err("must be the image that its type says: image/png".into())
+            Err(rule("must be the image that its type says: image/png"))
         );
     }
 
@@ -176,10 +179,10 @@ mod tests {
         assert!(data_uri(&longest).is_ok());
         assert_eq!(
             data_uri(&format!("{longest}AAAA")),
-            Err(format!(
-                "must have at most 350000 characters, got {}",
-                longest.len() + 4
-            ))
+            Err(Rule::TooLong {
+                most: 350_000,
+                got: longest.len() + 4
+            })
         );
     }
 
@@ -240,7 +243,7 @@ mod tests {
             assert!(data_uri(&refused).is_ok(), "one that is stored stays");
             let message =
                 format!("must have at most 8192 pixels a side and 40000000 in all, got {width}x{height}");
-            assert_eq!(new(&refused), Err(message));
+            assert_eq!(new(&refused), Err(rule(&message)));
         }
     }
 }

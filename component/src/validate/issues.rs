@@ -70,21 +70,21 @@ fn at<T>(path: impl FnOnce() -> Vec<PathSegment>, checked: Checked<T>) -> Result
 mod tests {
     use super::*;
 
-    fn broken(message: &str) -> Checked<u32> {
-        Err(message.into())
+    fn broken(rule: Rule) -> Checked<u32> {
+        Err(rule)
     }
 
     #[test]
     fn all_broken_rules_are_reported_with_their_places() {
         let mut issues = Issues::default();
         assert_eq!(issues.check("good", Ok(5)), 5);
-        issues.check("bad", broken("is bad"));
+        issues.check("bad", broken(Rule::Empty));
         issues.enter_item(3);
-        issues.check("worse", broken("is worse"));
+        issues.check("worse", broken(Rule::NotOnce));
         let error = issues.finish().unwrap_err();
         assert_eq!(
             error.message,
-            "Input validation failed: bad is bad; [3].worse is worse"
+            "Input validation failed: bad must not be empty; [3].worse must be in the list once"
         );
         let paths: Vec<_> = error.issues.into_iter().map(|issue| issue.path).collect();
         let field = |name: &str| PathSegment::Field(name.into());

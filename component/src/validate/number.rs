@@ -79,7 +79,10 @@ pub fn items(length: usize, bounds: RangeInclusive<usize>) -> Checked<()> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     #[test]
     fn a_limit_is_1_to_100_and_10_if_absent() {
@@ -88,7 +91,7 @@ mod tests {
         assert_eq!(limit(Some(100)), Ok(100));
         for value in [0, 101, u32::MAX] {
             let message = format!("must be a whole number from 1 to 100, got {value}");
-            assert_eq!(limit(Some(value)), Err(message));
+            assert_eq!(limit(Some(value)), Err(rule(&message)));
         }
     }
 
@@ -96,7 +99,7 @@ mod tests {
     fn a_page_has_no_upper_bound() {
         assert_eq!(page(1), Ok(1));
         assert_eq!(page(u32::MAX), Ok(u32::MAX));
-        assert_eq!(page(0), Err("must be a whole number of at least 1, got 0".into()));
+        assert_eq!(page(0), Err(rule("must be a whole number of at least 1, got 0")));
     }
 
     #[test]
@@ -115,7 +118,7 @@ mod tests {
         }
         assert_eq!(
             day_of_week(7),
-            Err("must be a whole number from 0 to 6, got 7".into())
+            Err(rule("must be a whole number from 0 to 6, got 7"))
         );
         assert!(day_of_week(255).is_err());
     }
@@ -125,10 +128,10 @@ mod tests {
         assert_eq!(items(1, 1..=1000), Ok(()));
         assert_eq!(items(1000, 1..=1000), Ok(()));
         assert_eq!(items(0, 0..=1000), Ok(()));
-        assert_eq!(items(0, 1..=1000), Err("must have 1 to 1000 items, got 0".into()));
+        assert_eq!(items(0, 1..=1000), Err(rule("must have 1 to 1000 items, got 0")));
         assert_eq!(
             items(1001, 1..=1000),
-            Err("must have 1 to 1000 items, got 1001".into())
+            Err(rule("must have 1 to 1000 items, got 1001"))
         );
     }
 }

@@ -90,7 +90,10 @@ pub fn no_control_characters(value: &str, except: &[char]) -> Checked<()> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     #[test]
     fn an_app_name_is_trimmed_and_has_1_to_64_characters() {
@@ -99,14 +102,14 @@ mod tests {
         assert_eq!(app_name(&"🎬".repeat(64)), Ok("🎬".repeat(64)));
         assert_eq!(
             app_name(&"🎬".repeat(65)),
-            Err("must have at most 64 characters, got 65".into())
+            Err(rule("must have at most 64 characters, got 65"))
         );
         assert_eq!(
             app_name(&format!(" {} ", "a".repeat(64))).map(|name| name.len()),
             Ok(64)
         );
         for empty in ["", "   ", "\t\n"] {
-            assert_eq!(app_name(empty), Err("must not be empty".into()));
+            assert_eq!(app_name(empty), Err(rule("must not be empty")));
         }
     }
 
@@ -119,7 +122,7 @@ mod tests {
             ("a\u{85}b", "0085"),
         ] {
             let message = format!("must not contain control characters, found U+{found}");
-            assert_eq!(app_name(name), Err(message));
+            assert_eq!(app_name(name), Err(rule(&message)));
         }
     }
 
@@ -130,7 +133,7 @@ mod tests {
         assert_eq!(description(&"ä".repeat(512)), Ok(Some("ä".repeat(512))));
         assert_eq!(
             description(&"a".repeat(1_000_000)),
-            Err("must have at most 512 characters, got 1000000".into())
+            Err(rule("must have at most 512 characters, got 1000000"))
         );
         for refused in ["a\0", "a\rb", "\u{1b}[2J"] {
             assert!(description(refused).is_err(), "{refused:?}");
@@ -145,8 +148,8 @@ mod tests {
                 "must not contain characters that change the direction of text, found U+{:04X}",
                 u32::from(changing)
             );
-            assert_eq!(new_app_name(&text), Err(message.clone()));
-            assert_eq!(new_description(&text), Err(message));
+            assert_eq!(new_app_name(&text), Err(rule(&message)));
+            assert_eq!(new_description(&text), Err(rule(&message)));
             assert_eq!(app_name(&text), Ok(text.clone()), "one that is stored stays");
             assert_eq!(description(&text), Ok(Some(text)));
         }

@@ -314,16 +314,20 @@ mod tests {
     #[test]
     fn a_refusal_names_both_hosts_and_the_setting() {
         let sent = headers(&[("origin", "http://home.lan:8080"), ("host", "127.0.0.1:7575")]);
-        let refused = foreign_site(&sent, None).unwrap().refuse("No").message;
+        let refused = foreign_site(&sent, None)
+            .unwrap()
+            .refuse(SiteRule::SignIn)
+            .message;
         for word in [
-            "No.",
+            "cannot sign a user in.",
             "\"http://home.lan:8080\"",
             "\"127.0.0.1:7575\"",
             "--public-url",
         ] {
             assert!(refused.contains(word), "{refused}");
         }
-        assert_eq!(ForeignSite::Said.refuse("No").message, "No");
+        let said = ForeignSite::Said.refuse(SiteRule::SignIn).message;
+        assert_eq!(said, "Another site cannot sign a user in");
     }
 
     #[test]

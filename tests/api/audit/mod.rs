@@ -7,3 +7,4 @@ mod providers;
 mod rows;
 mod same_commit;
 mod table;
+mod words;

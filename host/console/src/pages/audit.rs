@@ -58,9 +58,9 @@ struct Row {
 
 impl Row {
     /// The ids of the groups with this sign.
-    fn groups(&self, sign: &char) -> Vec<&str> {
+    fn groups(&self, sign: char) -> Vec<&str> {
         let changes = self.groups.as_deref().unwrap_or_default().split(' ');
-        changes.filter_map(|change| change.strip_prefix(*sign)).collect()
+        changes.filter_map(|change| change.strip_prefix(sign)).collect()
     }
 
     /// How many more groups there were than are named.
@@ -159,6 +159,13 @@ impl AuditPage<'_> {
 
     fn outcome<'s>(&self, code: &'s str) -> &'s str {
         audited::outcome(self.v.t.language, code)
+    }
+
+    /// The groups that a sign-in added and removed, each list with its words.
+    fn changes<'s>(&self, row: &'s Row) -> Vec<(&'static str, Vec<&'s str>)> {
+        let t = &self.v.t.audit;
+        let lists = [(t.joined, row.groups('+')), (t.left, row.groups('-'))];
+        lists.into_iter().filter(|(_, ids)| !ids.is_empty()).collect()
     }
 
     /// Name and path of a record that exists.
@@ -268,7 +275,7 @@ async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String,
         if let Some(id) = &row.target {
             wanted.entry(kind).or_default().push(id);
         }
-        let groups = ['+', '-'].into_iter().flat_map(|sign| row.groups(&sign));
+        let groups = ['+', '-'].into_iter().flat_map(|sign| row.groups(sign));
         wanted.entry("group").or_default().extend(groups);
     }
     let ids = |kind| wanted.get(kind).cloned().unwrap_or_default();

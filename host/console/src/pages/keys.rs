@@ -53,7 +53,10 @@ impl ApiKey {
         const SHOWN: usize = 16;
         match &self.name {
             Some(name) => name.clone(),
-            None => visit.fill(visit.t.keys.unnamed, self.id.chars().take(SHOWN).collect::<String>()),
+            None => visit.fill(
+                visit.t.keys.unnamed,
+                self.id.chars().take(SHOWN).collect::<String>(),
+            ),
         }
     }
 }

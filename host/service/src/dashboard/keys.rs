@@ -149,7 +149,7 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
     let input = call.input::<Option<NewKey>>()?.unwrap_or_default();
     let name = checked_name(&input)?;
     let user_id = call.identity.user_id();
-    let user_id = user_id.ok_or_else(|| Refusal::OperatorIsNoUser)?;
+    let user_id = user_id.ok_or(Refusal::OperatorIsNoUser)?;
 
     let mut transaction = call.begin(Access::Write).await?;
     if let Authentication::Key(id) = &call.identity.authentication {
