@@ -6,7 +6,7 @@ use alloc::{boxed::Box, string::String};
 use core::fmt;
 
 use crate::sentences;
-use crate::sentences::{CodePoint, Part, Word};
+use crate::sentences::{CodePoint, Numeral, Part, Word};
 
 sentences! {
     /// What is wrong with a part of an input.
@@ -112,7 +112,7 @@ sentences! {
         Object = "an object",
         Anything = "anything",
         OneOf { choices: Word } = "one of {choices}",
-        Sent { number: Word } = "{number}",
+        Sent { number: Numeral } = "{number}",
     }
 }
 

@@ -212,6 +212,27 @@ impl Part for Word {
     }
 }
 
+/// A number as it was written: `2.5`, `-1e300`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numeral(pub String);
+
+impl fmt::Display for Numeral {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Part for Numeral {
+    fn read(text: &str) -> Option<Self> {
+        let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        (is_number && text.parse::<f64>().is_ok()).then(|| Self(text.to_owned()))
+    }
+
+    fn sample(number: u8) -> Self {
+        Self(format!("7{number}.5"))
+    }
+}
+
 /// A character by its number: `U+202E`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodePoint(pub char);

@@ -14,7 +14,7 @@ use portico_service::identity::Identity;
 use portico_service::throttle::Throttle;
 use portico_storage::MemoryRecords;
 use portico_storage::memory::MemoryStorage;
-use portico_tests::{Answer, Client, Fixtures, MISSING, PASSWORD, TestService, administrator_of};
+use portico_tests::{Answer, Client, Fixtures, MISSING, PASSWORD, TestService, administrator_of, repository};
 use serde_json::{Value, json};
 
 /// What is provoked by no call of one client to a sound service, and where it is instead.
@@ -66,7 +66,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("CallTooBusy", "tests/library/sandbox/limits.rs"),
     ("CallKeptOthers", "tests/library/sandbox"),
     ("ClientLeft", "tests/api/audit"),
-    // When storage or the component fails.
+    // When storage, the component or a collection of icons fails.
+    ("NoIconCollection", "tests/server/icon_sources.rs"),
     ("StorageBusy", "tests/library/component/collisions.rs"),
     ("StorageUnavailable", "tests/library/faults"),
     ("Internal", "component/src/transaction.rs"),
@@ -132,6 +133,9 @@ fn every_rule_and_refusal_is_provoked_and_said_in_german() {
     refusals_of_calls(&mut said);
     of_the_operator(&mut said);
     limits(&mut said);
+    for (_, path) in ELSEWHERE {
+        assert!(repository().join(path).exists(), "{path} is not there any more");
+    }
     let all: BTreeSet<&str> = Rule::NAMES.iter().chain(Refusal::NAMES).copied().collect();
     let elsewhere: BTreeSet<&str> = ELSEWHERE.iter().map(|(name, _)| *name).collect();
     let missing: Vec<_> = all
@@ -368,10 +372,9 @@ fn refusals_of_calls(said: &mut Said) {
     let stale = json!({"userId": me, "extras": {}, "version": "x"});
     said.hear(&admin.mutate("extras.saveOfUser", &stale));
     for _ in 0..100 {
-        admin.output_of("apiKeys.createOwn", &Value::Null);
+        admin.output_of("apiKeys.createOwn", &json!({}));
     }
-    said.hear(&admin.mutate("apiKeys.createOwn", &Value::Null));
-    said.hear(&admin.send_allowing_5xx("GET", "/api/icons/search?query=x", None));
+    said.hear(&admin.mutate("apiKeys.createOwn", &json!({})));
 }
 
 /// The operator of the machine is not a user.

@@ -6,7 +6,7 @@
 use portico_model::{PathSegment, error::Error, time};
 use portico_rules::{
     rule::{Plain, Rule},
-    sentences::Word,
+    sentences::{Numeral, Word},
 };
 use serde_json::{Map, Number, Value};
 
@@ -226,7 +226,7 @@ impl Check {
             (Shape::Choice(_) | Shape::Date, Value::String(_)) => Plain::AnotherText,
             // A number is not a secret.
             (Shape::Integer | Shape::Position, Value::Number(number)) => Plain::Sent {
-                number: Word(number.to_string()),
+                number: Numeral(number.to_string()),
             },
             _ => kind(value),
         };
