@@ -37,6 +37,10 @@ refusals! {
         WrongPassword = Unauthorized "Wrong username or password",
         NotYourUser = Forbidden "This is only allowed for your own user",
         NotYourExtras = Forbidden "This needs the permission admin: it is about another user",
+        KeyOnlyReads = Forbidden "This API key may only read",
+        LimitedKeyMakesKeys = Forbidden "An API key that may do less than its user makes no keys",
+        LimitedKeySignIn = Forbidden
+            "An API key without the permission admin does not change how its user signs in",
         NeedsPermission { permission: Word } = Forbidden "This needs the permission {permission}",
         OtherOrigin { what: SiteRule, origin: String, host: String } = Forbidden
             "{what}. The page is of {origin}, and the request is for the host {host}. If both are this service, set \

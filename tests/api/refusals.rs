@@ -27,6 +27,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("SignInFirst", "component/src/procedures.rs"),
     // No input has a number without bounds.
     ("NumberOutside", "host/service/src/shape/tests.rs"),
+    // With a key that may less than its user.
+    ("KeyOnlyReads", "tests/api/limited_keys.rs"),
+    ("LimitedKeyMakesKeys", "tests/api/limited_keys.rs"),
+    ("LimitedKeySignIn", "tests/api/limited_keys.rs"),
     // With an issuer or a directory.
     ("NotPathOfHost", "tests/sign_in/oidc/attacks.rs"),
     ("NotVisiblePath", "tests/sign_in/oidc/attacks.rs"),

@@ -28,6 +28,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0008_audit_groups.sql"),
         oldest: 7,
     },
+    // For an older host, every key may do what its user may do.
+    Migration {
+        sql: include_str!("migrations/0009_key_limits.sql"),
+        oldest: 9,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -8,3 +8,5 @@ mod rows;
 mod same_commit;
 mod table;
 mod words;
+
+pub use self::harness::{last_number, new_rows};

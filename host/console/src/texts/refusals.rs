@@ -48,6 +48,13 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::WrongPassword => "Benutzername oder Passwort ist falsch",
         R::NotYourUser => "Das ist nur für Ihr eigenes Konto erlaubt",
         R::NotYourExtras => "Dafür brauchen Sie das Recht admin: Es geht um einen anderen Benutzer",
+        R::KeyOnlyReads => "Dieser API-Schlüssel darf nur lesen",
+        R::LimitedKeyMakesKeys => {
+            "Ein API-Schlüssel, der weniger darf als sein Benutzer, legt keine Schlüssel an"
+        }
+        R::LimitedKeySignIn => {
+            "Ein API-Schlüssel ohne das Recht admin ändert nicht, wie sein Benutzer sich anmeldet"
+        }
         R::NeedsPermission { permission } => return format!("Dafür brauchen Sie das Recht {permission}"),
         R::OtherOrigin { what, origin, host } => {
             return format!(

@@ -8,11 +8,15 @@ use portico_rules::{
     rule::{Noun, Plain, Rule, UrlProblem},
 };
 
-use super::{Language, refusals};
+use super::{Language, fill, refusals};
 use refusals::FormRefusal;
 
 /// How the API ends a message of a failure, with the id under which the log has more.
 const REQUEST: &str = " (request ";
+
+/// English and German of what is not among the sentences of `portico_rules` yet. `{}` represents any text without spaces,
+/// which is copied.
+const SAID: &[(&str, &str)] = &[];
 
 /// A message of the API in this language.
 pub fn say(language: Language, message: &str) -> String {
@@ -32,9 +36,35 @@ fn in_german(message: &str) -> Option<String> {
     if let Some(refusal) = FormRefusal::parse(message) {
         return Some(refusals::german_of_form(&refusal));
     }
+    if let Some(said) = SAID.iter().find_map(|(english, german)| {
+        let values = matched(english, message)?;
+        let values: Vec<&dyn std::fmt::Display> = values.iter().map(|value| value as _).collect();
+        Some(fill(german, &values))
+    }) {
+        return Some(said);
+    }
     let (message, request) = message.strip_suffix(')')?.rsplit_once(REQUEST)?;
     let refusal = Refusal::parse(message)?;
     Some(format!("{} (Anfrage {request})", refusals::german(&refusal)))
+}
+
+/// The values in the places of a pattern, if a text is of its form.
+fn matched<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
+    let mut parts = pattern.split("{}");
+    let mut rest = text.strip_prefix(parts.next()?)?;
+    let mut values = Vec::new();
+    for part in parts {
+        let end = if part.is_empty() {
+            rest.len()
+        } else {
+            rest.find(part)?
+        };
+        let (value, after) = rest.split_at(end);
+        values.push(value);
+        rest = &after[part.len()..];
+    }
+    let is_word = |value: &&str| !value.is_empty() && !value.contains(' ');
+    (rest.is_empty() && values.iter().all(is_word)).then_some(values)
 }
 
 fn german(rule: &Rule) -> String {

@@ -45,10 +45,11 @@ impl Fields {
                     least,
                     most,
                     got: length,
-                },
+                }
+                .into(),
             );
         } else if text.chars().any(char::is_control) {
-            self.refuse(field, Rule::ControlCharacters);
+            self.refuse(field, Rule::ControlCharacters.into());
         }
         text.to_owned()
     }
@@ -59,12 +60,12 @@ impl Fields {
         let text = text?.trim();
         let length = text.chars().count();
         if length > most {
-            self.refuse(field, Rule::TooLong { most, got: length });
+            self.refuse(field, Rule::TooLong { most, got: length }.into());
         } else if text
             .chars()
             .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
         {
-            self.refuse(field, Rule::ControlCharactersInLines);
+            self.refuse(field, Rule::ControlCharactersInLines.into());
         }
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -73,24 +74,24 @@ impl Fields {
     /// may be older than the rule.
     pub fn keeps_direction(&mut self, field: &str, text: &str, present: Option<&str>) {
         if let Some(problem) = direction::problem(text).filter(|_| present != Some(text)) {
-            self.refuse(field, problem);
+            self.refuse(field, problem.into());
         }
     }
 
     /// Checks that a list has at most `most` entries.
     pub fn count(&mut self, field: &str, length: usize, most: usize) {
         if length > most {
-            self.refuse(field, Rule::TooManyEntries { most, got: length });
+            self.refuse(field, Rule::TooManyEntries { most, got: length }.into());
         }
     }
 
     /// Adds an issue of a field.
-    pub fn refuse(&mut self, field: &str, message: impl Into<String>) {
+    pub fn refuse(&mut self, field: &str, message: String) {
         self.refuse_at([PathSegment::Field(field.into())], message);
     }
 
     /// Adds an issue at this path.
-    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: impl Into<String>) {
+    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
         self.issues.add(self.place.iter().cloned().chain(path), message);
     }
 

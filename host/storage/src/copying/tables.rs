@@ -114,6 +114,8 @@ pub static TABLES: [Table; 19] = [
             "expires_at",
             "last_used_at",
             "imported_hash",
+            "permissions",
+            "read_only",
         ],
     ),
     table(

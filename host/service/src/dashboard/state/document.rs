@@ -365,7 +365,7 @@ impl Board {
                     PathSegment::Field("items".into()),
                     PathSegment::Index(index as u32),
                 ];
-                fields.refuse_at(place, Rule::AppOrBookmarks);
+                fields.refuse_at(place, Rule::AppOrBookmarks.into());
             }
         }
         if let Change::Set(shared) = &self.shared_with {
