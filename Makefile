@@ -15,6 +15,10 @@ run: $(if $(wildcard dist/portico.wasm),component) ## build quickly and serve on
 	cargo build --workspace --bin portico
 	$(target_dir)/debug/portico serve --listen 127.0.0.1:7575 --data data
 
+demo: $(if $(wildcard dist/portico.wasm),component) ## build quickly and look around a sample household in memory
+	cargo build --workspace --bin portico
+	$(target_dir)/debug/portico demo
+
 build: component ## build target/release/portico and dist/portico.wasm
 	cargo build --release --bin portico
 

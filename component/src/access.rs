@@ -1,13 +1,11 @@
 //! Who may do what: the check of a caller.
 
-use alloc::format;
-
 use portico_rules::permissions::{Permission, sees_all_apps};
 use portico_rules::procedures::Access;
+use portico_rules::refusal::Refusal;
 
 use crate::bindings::storage::Viewer;
 use crate::bindings::types::{Caller, Error};
-use crate::error;
 
 /// A caller who may call the procedure.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ impl Authorised<'_> {
         if self.any_user || self.is(user_id) {
             Ok(())
         } else {
-            Err(error::forbidden("This is only allowed for your own user"))
+            Err(Refusal::NotYourUser.into())
         }
     }
 }
@@ -68,8 +66,8 @@ pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
         Access::OwnUserOr(permission) => permission.is_given_by(&user.permissions),
         Access::Holds(permission) if permission.is_given_by(&user.permissions) => true,
         Access::Holds(permission) => {
-            let needed = permission.name();
-            return Err(error::forbidden(&format!("This needs the permission {needed}")));
+            let permission = permission.name().into();
+            return Err(Refusal::NeedsPermission { permission }.into());
         }
     };
     Ok(Authorised {
@@ -79,5 +77,5 @@ pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
 }
 
 fn sign_in_first() -> Error {
-    error::unauthorized("Sign in first")
+    Refusal::SignInFirst.into()
 }

@@ -1,9 +1,11 @@
 //! How a call is refused: one function for each kind of refusal.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
+
+use portico_rules::code::Code;
+use portico_rules::refusal::{Missing, Refusal};
 
 use crate::bindings::types::{Error, ErrorCode, Issue, PathSegment};
 
@@ -30,39 +32,24 @@ pub fn bad_request(issues: Vec<Issue>) -> Error {
     }
 }
 
-/// The caller must sign in, or the credentials are wrong.
-pub fn unauthorized(message: &str) -> Error {
-    refusal(ErrorCode::Unauthorized, message)
-}
-
-/// The caller may not do this.
-pub fn forbidden(message: &str) -> Error {
-    refusal(ErrorCode::Forbidden, message)
-}
-
 /// There is no such record, or the caller must not know about it.
-pub fn not_found(what: &str) -> Error {
-    refusal(ErrorCode::NotFound, &format!("{what} not found"))
-}
-
-/// The current state does not allow it.
-pub fn conflict(message: &str) -> Error {
-    refusal(ErrorCode::Conflict, message)
+pub fn not_found(what: Missing) -> Error {
+    Refusal::NotFound { what }.into()
 }
 
 /// Another user has the name.
 pub fn name_taken() -> Error {
-    conflict("Username already taken")
+    Refusal::UsernameTaken.into()
 }
 
 /// Storage is unavailable now.
 pub fn unavailable() -> Error {
-    refusal(ErrorCode::Unavailable, "Storage is unavailable; try again later")
+    Refusal::StorageUnavailable.into()
 }
 
 /// A fault of this component or its host. The log has the details.
 pub fn internal() -> Error {
-    refusal(ErrorCode::Internal, "Internal server error")
+    Refusal::Internal.into()
 }
 
 /// The beginning of an input, without control characters, for a message.
@@ -75,11 +62,28 @@ pub fn excerpt(text: &str) -> String {
     excerpt
 }
 
-fn refusal(code: ErrorCode, message: &str) -> Error {
-    Error {
-        code,
-        message: message.to_string(),
-        issues: Vec::new(),
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        let code = match refusal.code() {
+            Code::BadRequest => ErrorCode::BadRequest,
+            Code::Unauthorized => ErrorCode::Unauthorized,
+            Code::Forbidden => ErrorCode::Forbidden,
+            Code::NotFound => ErrorCode::NotFound,
+            Code::Conflict => ErrorCode::Conflict,
+            Code::ServiceUnavailable => ErrorCode::Unavailable,
+            // The component knows nothing of HTTP and of the host's limits.
+            Code::MethodNotSupported
+            | Code::PayloadTooLarge
+            | Code::UnsupportedMediaType
+            | Code::TooManyRequests
+            | Code::InternalServerError
+            | Code::Timeout => ErrorCode::Internal,
+        };
+        Self {
+            code,
+            message: refusal.into(),
+            issues: Vec::new(),
+        }
     }
 }
 
@@ -102,6 +106,8 @@ fn path_text(path: &[PathSegment]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     fn issue(path: &[PathSegment]) -> Issue {

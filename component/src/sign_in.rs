@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use portico_rules::bounds;
+use portico_rules::refusal::Refusal;
+use portico_rules::rule::Rule;
 
 use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::sign_in as contract;
@@ -70,7 +72,7 @@ fn signed_in(account: Account) -> SignedIn {
 
 /// The error for an unknown user, a wrong password and a disabled user, for every provider.
 fn wrong_password() -> Error {
-    error::unauthorized("Wrong username or password")
+    Refusal::WrongPassword.into()
 }
 
 /// Replaces an outdated hash, or one of another form of the password, while the password is known. A failure does not
@@ -92,7 +94,7 @@ fn by_provider(context: &str, identity: Identity, linking: Linking) -> Result<Si
     let now = environment::now();
     transaction::write(context, |transaction| {
         if !transaction.has_users()? {
-            return Err(error::forbidden("The first user is created by onboarding").into());
+            return Err(Refusal::OnboardingFirst.into());
         }
         let Some(account) = person.find(transaction, linking)? else {
             return person.insert(transaction, now);
@@ -188,9 +190,7 @@ impl Person {
         }
         let linked = transaction.insert_identity(&user.id, &self.subject());
         linked.map_err(|error| match error {
-            StorageError::Constraint(Constraint::Identity) => Failure::from(error::conflict(
-                "Another account of the provider is linked to the user",
-            )),
+            StorageError::Constraint(Constraint::Identity) => Failure::from(Refusal::ProviderAccountTaken),
             other => other.into(),
         })?;
         Ok(transaction.get_account(&AccountKey::Id(user.id))?)
@@ -333,14 +333,14 @@ fn subject(subject: &str) -> Checked<()> {
     text::length(subject, 1..=SUBJECT_MAX)?;
     match text::is_storable(subject) {
         true => Ok(()),
-        false => Err(String::from("must not contain U+0000")),
+        false => Err(Rule::NulCharacter),
     }
 }
 
 fn external(provider: Provider) -> Checked<()> {
     match provider {
         Provider::Oidc | Provider::Ldap => Ok(()),
-        Provider::Credentials => Err(String::from("must be an external provider")),
+        Provider::Credentials => Err(Rule::NotExternalProvider),
     }
 }
 

@@ -6,6 +6,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use portico_rules::refusal::Refusal;
+
 use crate::bindings::storage::{
     self, Access, Account, AccountKey, Error as StorageError, Slice, Transaction, Viewer,
 };
@@ -32,6 +34,12 @@ impl From<StorageError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Refused(error)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal.into())
     }
 }
 
@@ -92,9 +100,9 @@ pub fn get_app(transaction: &Transaction, id: &str, viewer: &Viewer) -> Result<O
 }
 
 /// Adds what a caller can do about an answer that would be too large.
-pub fn too_large(error: StorageError, way_out: &str) -> Failure {
+pub fn too_large(error: StorageError, way_out: Refusal) -> Failure {
     match error {
-        StorageError::TooLarge => error::conflict(way_out).into(),
+        StorageError::TooLarge => way_out.into(),
         other => other.into(),
     }
 }
@@ -125,7 +133,7 @@ fn answered<T>(result: Result<T, Failure>) -> Result<T, Error> {
             environment::log_error(&format!("storage is unavailable: {text}"));
             error::unavailable()
         }
-        Failure::Storage(StorageError::TooLarge) => error::conflict("The answer would be too large"),
+        Failure::Storage(StorageError::TooLarge) => Refusal::AnswerTooLarge.into(),
         // The procedures translate the constraints that they can violate; this is another one.
         Failure::Storage(StorageError::Constraint(constraint)) => {
             environment::log_error(&format!("storage refused an unexpected change: {constraint:?}"));
@@ -176,7 +184,7 @@ mod tests {
         let runs = Cell::new(0);
         let result: Result<(), Failure> = retrying(|| {
             runs.set(runs.get() + 1);
-            Err(error::not_found("App").into())
+            Err(error::not_found(portico_rules::refusal::Missing::App).into())
         });
         assert_eq!(answered(result).unwrap_err().code, ErrorCode::NotFound);
         assert_eq!(runs.get(), 1);

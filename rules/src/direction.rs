@@ -1,8 +1,8 @@
 //! Characters that change the direction of the text around them, which new names and descriptions may not have: with
 //! them a name can look like another one, and change how the words after it are shown.
 
-use alloc::format;
-use alloc::string::String;
+use crate::rule::Rule;
+use crate::sentences::CodePoint;
 
 /// Whether a character begins or ends an embedding, an override or an isolate (Unicode's UAX #9).
 ///
@@ -13,12 +13,11 @@ pub fn changes_direction(character: char) -> bool {
 }
 
 /// What is wrong with a new name or description.
-pub fn problem(text: &str) -> Option<String> {
+pub fn problem(text: &str) -> Option<Rule> {
     let found = text.chars().find(|character| changes_direction(*character))?;
-    Some(format!(
-        "must not contain characters that change the direction of text, found U+{:04X}",
-        u32::from(found)
-    ))
+    Some(Rule::TurningCharacter {
+        found: CodePoint(found),
+    })
 }
 
 #[cfg(test)]
@@ -34,8 +33,10 @@ mod tests {
         );
         assert_eq!(problem("מדיה\u{200f} (NAS)\u{200e} \u{61c}١"), None);
         assert_eq!(
-            problem("invoice\u{202e}gpj.exe").as_deref(),
-            Some("must not contain characters that change the direction of text, found U+202E")
+            problem("invoice\u{202e}gpj.exe"),
+            Some(Rule::TurningCharacter {
+                found: CodePoint('\u{202e}')
+            })
         );
     }
 }

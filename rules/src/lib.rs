@@ -1,4 +1,5 @@
-//! The rules that the component and the host share: bounds, names, permissions, pictures, the table of procedures.
+//! The rules that the component and the host share: bounds, names, permissions, pictures, the table of procedures, and every rule
+//! and refusal in words.
 //! Nothing here does I/O or knows the contract's types.
 #![cfg_attr(not(test), no_std)]
 
@@ -6,6 +7,7 @@ extern crate alloc;
 
 pub mod bcrypt;
 pub mod bounds;
+pub mod code;
 pub mod direction;
 pub mod icons;
 pub mod links;
@@ -14,3 +16,6 @@ pub mod passwords;
 pub mod permissions;
 pub mod pictures;
 pub mod procedures;
+pub mod refusal;
+pub mod rule;
+pub mod sentences;

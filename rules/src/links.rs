@@ -3,34 +3,34 @@
 use alloc::format;
 use alloc::string::String;
 
+use crate::rule::Rule;
+use crate::sentences::Word;
+
 /// Schemes after which a number is not a port.
 const OF_NUMBERS: [&str; 6] = ["tel", "sms", "callto", "sip", "sips", "fax"];
 
 /// How many characters of an address a message shows.
 const SHOWN: usize = 100;
 
-/// Browsers open no file of a computer from a page, so no address that would work can be named.
-const ON_DRIVE: &str =
-    "must be an absolute URL and not a file of a computer: browsers do not open those from a page";
-
 enum Problem {
     /// It has no scheme; the address that was meant.
     NoScheme(String),
-    /// It begins with a drive, which a browser takes for the scheme.
+    /// It begins with a drive, which a browser takes for the scheme. Browsers open no file of a computer from a page, so
+    /// no address that would work can be named.
     OnDrive,
 }
 
 /// What is wrong with a new link that can be parsed as an absolute URL: its scheme is a drive, or a host before a port.
-pub fn problem(href: &str) -> Option<String> {
+pub fn problem(href: &str) -> Option<Rule> {
     let meant = match find(href.trim())? {
         Problem::NoScheme(meant) => meant,
-        Problem::OnDrive => return Some(String::from(ON_DRIVE)),
+        Problem::OnDrive => return Some(Rule::FileOfComputer),
     };
     let shown = match meant.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &meant[..end]),
         None => meant,
     };
-    Some(format!("must be an absolute URL: did you mean {shown}?"))
+    Some(Rule::LinkWithoutScheme { meant: Word(shown) })
 }
 
 /// `None` for a link that can be followed.
@@ -89,15 +89,15 @@ mod tests {
             ("mailto:25", "http://mailto:25"),
             ("x:80", "http://x:80"),
         ] {
-            let message = format!("must be an absolute URL: did you mean {address}?");
-            assert_eq!(problem(href), Some(message), "{href}");
+            let meant = address.into();
+            assert_eq!(problem(href), Some(Rule::LinkWithoutScheme { meant }), "{href}");
         }
     }
 
     #[test]
     fn a_file_on_a_drive_is_refused_without_an_address() {
         for href in [r"C:\Users\ada", " c:/Program Files/x", "c:", "c:x"] {
-            assert_eq!(problem(href).as_deref(), Some(ON_DRIVE), "{href}");
+            assert_eq!(problem(href), Some(Rule::FileOfComputer), "{href}");
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
         );
         assert_eq!(
             problem(&long),
-            Some(format!("must be an absolute URL: did you mean {shown}?"))
+            Some(Rule::LinkWithoutScheme { meant: Word(shown) })
         );
     }
 }

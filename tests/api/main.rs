@@ -25,6 +25,7 @@ mod password_links;
 mod pictures;
 mod profiles;
 mod races;
+mod refusals;
 mod rest;
 mod state;
 mod trpc;

@@ -10,6 +10,7 @@ mod command_line;
 mod console;
 mod copy;
 mod damage;
+mod demo;
 mod disks;
 mod durability;
 mod hostile_clients;

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use portico_rules::refusal::Missing;
+
 use crate::bindings::icons;
 use crate::bindings::storage::StoredApp;
 use crate::bindings::types::{App, Error, TextChange};
@@ -12,7 +14,7 @@ use crate::{error, names};
 
 /// There is no such app.
 pub fn app_not_found() -> Error {
-    error::not_found("App")
+    error::not_found(Missing::App)
 }
 
 /// Checks the texts of a new app, which has no id and no icon yet.

@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use portico_rules::bounds;
+use portico_rules::refusal::Refusal;
 
 use super::app::app_not_found;
 use crate::access::viewer;
@@ -13,9 +14,6 @@ use crate::names;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, get_app, too_large};
 use crate::validate::{self, field, number, text};
-
-/// The way out of a list that would be too large.
-const IN_PAGES: &str = "The apps are too large for one answer: read them in pages, with app.getPaginated";
 
 /// `app.all`
 pub fn all(caller: &Caller) -> Result<Vec<App>, Error> {
@@ -98,7 +96,7 @@ pub fn by_ids(caller: &Caller, ids: Vec<Id>) -> Result<Vec<App>, Error> {
     let viewer = viewer(caller);
     let apps = transaction::lookup(&caller.context, |transaction| {
         let apps = transaction.get_apps(&ids, &viewer);
-        apps.map_err(|error| too_large(error, "The apps are too large for one answer: ask for fewer"))
+        apps.map_err(|error| too_large(error, Refusal::AskedAppsTooLarge))
     })?;
     Ok(in_order(apps, &ids))
 }
@@ -114,7 +112,7 @@ fn list_all(caller: &Caller) -> Result<Vec<App>, Error> {
     };
     transaction::lookup(&caller.context, |transaction| {
         let apps = transaction.list_apps(&filter, slice);
-        apps.map_err(|error| too_large(error, IN_PAGES))
+        apps.map_err(|error| too_large(error, Refusal::AppsTooLarge))
     })
 }
 

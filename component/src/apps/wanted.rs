@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use portico_rules::bounds;
+use portico_rules::rule::Rule;
 
 use super::app::{AppEdit, icons_for, stored};
 use crate::bindings::exports::portico::dashboard::state::WantedApp;
@@ -69,7 +70,7 @@ fn unusable_id(error: StorageError) -> Failure {
         StorageError::Constraint(Constraint::Id) => {
             let issue = Issue {
                 path: Vec::new(),
-                message: "must be ids that this dashboard can store".into(),
+                message: Rule::NotStorableIds.into(),
             };
             error::bad_request([issue].into()).into()
         }
@@ -102,11 +103,7 @@ fn edits(apps: &[WantedApp]) -> Result<Vec<AppEdit>, Error> {
 }
 
 fn each_once(is_new: bool) -> Checked<()> {
-    if is_new {
-        Ok(())
-    } else {
-        Err(String::from("must be in the list once"))
-    }
+    if is_new { Ok(()) } else { Err(Rule::NotOnce) }
 }
 
 fn created(edit: &AppEdit, id: &Id) -> App {

@@ -4,10 +4,10 @@
 //! several concurrent calls may succeed, only one does.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 
 use portico_rules::bounds;
+use portico_rules::refusal::Refusal;
 
 use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::bindings::storage::{NewUser, Transaction};
@@ -77,7 +77,8 @@ pub fn create(caller: &Caller, account: &NewAccount, group_ids: &[Id]) -> Result
         transaction.insert_user(&user).map_err(name_taken)?;
         for group_id in &group_ids {
             if !text::is_storable(group_id) || !transaction.add_to_group(&user.user.id, group_id)? {
-                return Err(error::not_found(&format!("Group {}", error::excerpt(group_id))).into());
+                let id = error::excerpt(group_id);
+                return Err(Refusal::GroupNotFound { id }.into());
             }
         }
         Ok(())
@@ -130,7 +131,7 @@ impl Account {
 
 fn require_no_users(transaction: &Transaction) -> Result<(), Failure> {
     if transaction.has_users()? {
-        Err(error::forbidden("Onboarding is over: a user exists").into())
+        Err(Refusal::OnboardingOver.into())
     } else {
         Ok(())
     }
@@ -141,7 +142,7 @@ fn require_invite(fits: bool) -> Result<(), Error> {
     if fits {
         Ok(())
     } else {
-        Err(error::forbidden("Invalid invite"))
+        Err(Refusal::InvalidInvite.into())
     }
 }
 

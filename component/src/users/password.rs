@@ -1,11 +1,11 @@
 //! Changing a password.
 
-use alloc::string::String;
+use portico_rules::refusal::Refusal;
+use portico_rules::rule::Rule;
 
 use super::user::{require_credentials, require_storable, user_not_found};
 use crate::bindings::storage::{Account, Transaction};
 use crate::bindings::types::{Caller, Error, PasswordChange};
-use crate::error;
 use crate::password::{self, Fit};
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure, get_account};
@@ -22,10 +22,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
     let mut issues = Issues::default();
     let password = issues.check("password", validate::password::password(&change.password));
     if own && previous.is_none() {
-        issues.check(
-            "previousPassword",
-            Err::<(), _>(String::from("is needed to change your own password")),
-        );
+        issues.check("previousPassword", Err::<(), _>(Rule::PreviousPasswordNeeded));
     }
     issues.finish()?;
     authorised.require_own_user_or_permission(user_id)?;
@@ -36,7 +33,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
     if let Some(previous) = previous
         && password::verify(previous, seen.password_hash.as_deref()) == Fit::No
     {
-        return Err(error::forbidden("The previous password is wrong"));
+        return Err(Refusal::WrongPreviousPassword.into());
     }
     let new = password::hash(&password);
 
@@ -48,7 +45,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
         if is_checked && transaction.set_password_if(user_id, present.password_hash.as_deref(), &new)? {
             Ok(())
         } else {
-            Err(error::conflict("The password was changed meanwhile").into())
+            Err(Refusal::PasswordChanged.into())
         }
     })
 }

@@ -1,5 +1,7 @@
 //! Preferences of a user.
 
+use portico_rules::refusal::Missing;
+
 use super::user::{change, require_found, require_storable, require_user};
 use crate::bindings::storage::{Constraint, Error as StorageError};
 use crate::bindings::types::{Caller, ColorScheme, Error, HomeBoards, SearchPreferences};
@@ -21,11 +23,13 @@ pub fn change_home_boards(caller: &Caller, user_id: &str, boards: HomeBoards) ->
             .flatten()
         {
             if !text::is_storable(board_id) || !transaction.can_view_board(user_id, board_id)? {
-                return Err(error::not_found("Board").into());
+                return Err(error::not_found(Missing::Board).into());
             }
         }
         let found = transaction.set_home_boards(user_id, &boards);
-        Ok(require_found(found.map_err(|error| missing(error, "Board"))?)?)
+        Ok(require_found(
+            found.map_err(|error| missing(error, Missing::Board))?,
+        )?)
     })
 }
 
@@ -43,11 +47,11 @@ pub fn change_search_preferences(
         if let Some(engine_id) = &preferences.default_search_engine_id
             && !(text::is_storable(engine_id) && transaction.has_search_engine(engine_id)?)
         {
-            return Err(error::not_found("Search engine").into());
+            return Err(error::not_found(Missing::SearchEngine).into());
         }
         let found = transaction.set_search_preferences(user_id, &preferences);
         Ok(require_found(
-            found.map_err(|error| missing(error, "Search engine"))?,
+            found.map_err(|error| missing(error, Missing::SearchEngine))?,
         )?)
     })
 }
@@ -81,7 +85,7 @@ pub fn change_first_day_of_week(caller: &Caller, user_id: &str, day: u8) -> Resu
 }
 
 /// Storage checks references too: a record that was deleted since we looked is also not found.
-fn missing(error: StorageError, what: &str) -> Failure {
+fn missing(error: StorageError, what: Missing) -> Failure {
     match error {
         StorageError::Constraint(Constraint::Reference) => error::not_found(what).into(),
         other => other.into(),

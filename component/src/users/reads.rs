@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use portico_rules::bounds;
+use portico_rules::refusal::Refusal;
 
 use super::user::{require_storable, require_user};
 use crate::bindings::storage::{ListedUser, Slice, UserFilter};
@@ -20,10 +21,6 @@ const EVERYONE: UserFilter = UserFilter {
     email: None,
     disabled: None,
 };
-
-/// The way out of a list that would be too large.
-const IN_PARTS: &str =
-    "The users are too large for one answer: read them in parts, with user.getPaginated or user.search";
 
 /// `user.getAll`
 pub fn get_all(caller: &Caller) -> Result<Vec<UserSummary>, Error> {
@@ -125,6 +122,6 @@ fn list(caller: &Caller, filter: &UserFilter, limit: Option<u32>) -> Result<Vec<
     let slice = Slice { offset: 0, limit };
     transaction::lookup(&caller.context, |transaction| {
         let users = transaction.list_users(filter, slice, true);
-        users.map_err(|error| too_large(error, IN_PARTS))
+        users.map_err(|error| too_large(error, Refusal::UsersTooLarge))
     })
 }

@@ -1,8 +1,9 @@
 //! Deleting and disabling users.
 
+use portico_rules::refusal::Refusal;
+
 use super::user::{require_found, require_storable, require_user};
 use crate::bindings::types::{Caller, Error};
-use crate::error;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, get_user};
 use crate::validate::text;
@@ -20,7 +21,7 @@ pub fn delete(caller: &Caller, user_id: &str) -> Result<(), Error> {
             && transaction.delete_user(user_id)?
             && !transaction.has_another_admin(user_id)?
         {
-            return Err(error::conflict("The last administrator cannot be deleted").into());
+            return Err(Refusal::LastAdminDeleted.into());
         }
         Ok(())
     })
@@ -34,7 +35,7 @@ pub fn set_disabled(caller: &Caller, user_id: &str, disabled: bool) -> Result<()
         require_user(transaction, user_id)?;
         require_found(transaction.set_disabled(user_id, disabled)?)?;
         if disabled && !transaction.has_another_admin(user_id)? {
-            return Err(error::conflict("The last administrator cannot be disabled").into());
+            return Err(Refusal::LastAdminDisabled.into());
         }
         Ok(())
     })

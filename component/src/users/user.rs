@@ -2,6 +2,8 @@
 
 use alloc::string::String;
 
+use portico_rules::refusal::{Missing, Refusal};
+
 use crate::bindings::storage::{AccountKey, Constraint, Error as StorageError, ProviderName, Transaction};
 use crate::bindings::types::{ColorScheme, Error, Id, Provider, User};
 use crate::transaction::{self, Failure, get_user};
@@ -77,13 +79,11 @@ pub fn require_user(transaction: &Transaction, id: &str) -> Result<User, Failure
 pub fn require_credentials(provider: Provider) -> Result<(), Error> {
     match provider {
         Provider::Credentials => Ok(()),
-        Provider::Oidc | Provider::Ldap => Err(error::forbidden(
-            "Name, email and password of this user belong to an external provider",
-        )),
+        Provider::Oidc | Provider::Ldap => Err(Refusal::ExternalUser.into()),
     }
 }
 
 /// There is no such user.
 pub fn user_not_found() -> Error {
-    error::not_found("User")
+    error::not_found(Missing::User)
 }

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use portico_rules::bounds;
+use portico_rules::rule::Rule;
 
 use super::profile::profile_after;
 use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
@@ -57,13 +58,11 @@ impl Secrets {
     fn check(self, provider: Provider, secret: Option<&Secret>) -> Checked<Option<String>> {
         match (provider, secret, self) {
             (_, None, _) => Ok(None),
-            (Provider::Oidc | Provider::Ldap, ..) => Err(String::from(
-                "must be absent: an external provider vouches for this user",
-            )),
+            (Provider::Oidc | Provider::Ldap, ..) => Err(Rule::OfProvider),
             (_, Some(Secret::Password(password)), Self::AsStated) => {
                 validate::password::password(password).map(|_| None)
             }
-            (_, Some(Secret::Password(_)), Self::Hashed) => Err(String::from("must be hashed first")),
+            (_, Some(Secret::Password(_)), Self::Hashed) => Err(Rule::NotHashed),
             (_, Some(Secret::Hash(hash)), _) => Ok(Some(hash.clone())),
         }
     }
@@ -237,7 +236,7 @@ fn verified_without_email(index: usize) -> Error {
             PathSegment::Field("emailVerified".into()),
         ]
         .into(),
-        message: "must be null where there is no email".into(),
+        message: Rule::VerifiedWithoutEmail.into(),
     }]))
 }
 

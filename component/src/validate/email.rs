@@ -5,6 +5,7 @@
 use alloc::string::{String, ToString};
 
 use portico_rules::bounds;
+use portico_rules::rule::Rule;
 
 use super::issues::Checked;
 use super::text;
@@ -30,7 +31,7 @@ pub fn email(value: &str) -> Checked<String> {
     if parts.is_some_and(|(local, domain)| is_local_part(local) && domain.split('.').all(is_label)) {
         Ok(value.to_string())
     } else {
-        Err(String::from("must be an email address such as name@example.com"))
+        Err(Rule::NotEmail)
     }
 }
 

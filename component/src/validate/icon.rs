@@ -23,12 +23,16 @@ pub fn line(value: &str) -> Checked<String> {
 pub fn safe(icon_url: &str) -> Checked<()> {
     match icons::problem(icon_url) {
         None => Ok(()),
-        Some(problem) => Err(problem.into()),
+        Some(problem) => Err(problem),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
+    use portico_rules::rule::Rule;
+
     use super::*;
 
     #[test]
@@ -54,7 +58,7 @@ mod tests {
             assert_eq!(icon_url(accepted), Ok(accepted.into()));
         }
         assert_eq!(icon_url(" \r\n/x.svg\t\u{a0}"), Ok("/x.svg".into()));
-        assert_eq!(icon_url("  "), Err("must not be empty".into()));
+        assert_eq!(icon_url("  "), Err(Rule::Empty));
         assert!(icon_url(&"ä".repeat(65_536)).is_ok());
         assert!(icon_url(&"a".repeat(65_537)).is_err());
     }
@@ -69,7 +73,7 @@ mod tests {
             "\u{feff} \u{feff}vbscript:x",
             "VBScript:msgbox(1)",
         ] {
-            let message = icon_url(refused).unwrap_err();
+            let message = icon_url(refused).unwrap_err().to_string();
             assert!(
                 message.starts_with("must not be a URL of the scheme "),
                 "{message}"
@@ -84,7 +88,7 @@ mod tests {
             "data:text/html\t,x",
             "da\tta:text/html,x",
         ] {
-            let message = icon_url(refused).unwrap_err();
+            let message = icon_url(refused).unwrap_err().to_string();
             assert!(
                 message.starts_with("must not contain control characters"),
                 "{message}"
@@ -114,7 +118,7 @@ mod tests {
             "data:image/png text/html,x",
             "data:image/png\u{a0}x,x",
         ] {
-            let message = icon_url(refused).unwrap_err();
+            let message = icon_url(refused).unwrap_err().to_string();
             assert!(message.starts_with("must be an image"), "{refused:?}: {message}");
         }
     }

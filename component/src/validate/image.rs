@@ -1,11 +1,12 @@
 //! Profile images.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use portico_rules::{bounds, pictures::Format};
+use portico_rules::rule::Rule;
+use portico_rules::sentences::Word;
 
 use super::issues::Checked;
 use super::url;
@@ -20,21 +21,18 @@ pub fn data_uri(value: &str) -> Checked<String> {
     let value = value.trim();
     // Counting bytes is enough, because the rest accepts only ASCII.
     if value.len() > MAX {
-        return Err(format!(
-            "must have at most {MAX} characters, got {}",
-            value.chars().count()
-        ));
+        return Err(Rule::TooLong {
+            most: MAX,
+            got: value.chars().count(),
+        });
     }
-    let (mime, body) = split(value).ok_or("must be a data URI: data:image/...;base64,...")?;
-    let format = Format::of(mime).ok_or("must be of type image/png, image/jpeg, image/gif or image/webp")?;
-    let file = STANDARD
-        .decode(body)
-        .map_err(|_| "must be in base64 with its padding")?;
+    let (mime, body) = split(value).ok_or(Rule::NotDataUri)?;
+    let format = Format::of(mime).ok_or(Rule::NotPictureType)?;
+    let file = STANDARD.decode(body).map_err(|_| Rule::NotBase64)?;
     if !format.begins(&file) {
-        return Err(format!(
-            "must be the image that its type says: {}",
-            mime.to_ascii_lowercase()
-        ));
+        return Err(Rule::NotThatPicture {
+            mime: Word(mime.to_ascii_lowercase()),
+        });
     }
     Ok(value.to_string())
 }
@@ -49,7 +47,7 @@ pub fn external(value: &str) -> Checked<String> {
         return data_uri(value);
     }
     let link = url::ping_url(value).ok().flatten();
-    link.ok_or_else(|| String::from("must be a data URI of an image or a URL with http: or https:"))
+    link.ok_or(Rule::NotPicture)
 }
 
 /// A new image as it is stored: a picture in a data URI loses its metadata, and must not be larger than browsers can
@@ -64,11 +62,12 @@ pub fn new(image: &str) -> Checked<String> {
     };
     let kept = format.read(&file);
     if let Some((width, height)) = kept.too_large {
-        return Err(format!(
-            "must have at most {} pixels a side and {} in all, got {width}x{height}",
-            bounds::IMAGE_SIDE,
-            bounds::IMAGE_PIXELS
-        ));
+        return Err(Rule::TooManyPixels {
+            side: bounds::IMAGE_SIDE,
+            all: bounds::IMAGE_PIXELS,
+            width,
+            height,
+        });
     }
     if kept.file == file {
         return Ok(image.to_string());
@@ -88,7 +87,10 @@ fn split(value: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     /// The first 12 bytes of a PNG.
     const PNG: &str = "iVBORw0KGgoAAAAN";
@@ -151,7 +153,7 @@ mod tests {
         }
         assert_eq!(
             data_uri("data:image/PNG;base64,AAAA"),
-            Err("must be the image that its type says: image/png".into())
+            Err(rule("must be the image that its type says: image/png"))
         );
     }
 
@@ -176,10 +178,10 @@ mod tests {
         assert!(data_uri(&longest).is_ok());
         assert_eq!(
             data_uri(&format!("{longest}AAAA")),
-            Err(format!(
-                "must have at most 350000 characters, got {}",
-                longest.len() + 4
-            ))
+            Err(Rule::TooLong {
+                most: 350_000,
+                got: longest.len() + 4
+            })
         );
     }
 
@@ -240,7 +242,7 @@ mod tests {
             assert!(data_uri(&refused).is_ok(), "one that is stored stays");
             let message =
                 format!("must have at most 8192 pixels a side and 40000000 in all, got {width}x{height}");
-            assert_eq!(new(&refused), Err(message));
+            assert_eq!(new(&refused), Err(rule(&message)));
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The result of one rule, and the collector that reports all broken rules of an input together.
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
+
+use portico_rules::rule::Rule;
 
 use crate::bindings::types::{Error, Issue, PathSegment};
 use crate::error;
 
-/// A value as it is stored, or what is wrong with it: the end of a sentence that begins with the
-/// field's name.
-pub type Checked<T> = Result<T, String>;
+/// A value as it is stored, or the rule that it breaks.
+pub type Checked<T> = Result<T, Rule>;
 
 /// The broken rules of one input.
 #[derive(Default)]
@@ -26,9 +27,10 @@ impl Issues {
     /// Takes the value of a field. If it breaks a rule, notes that and returns a default, which is never used because
     /// [`Issues::finish`] refuses the input.
     pub fn check<T: Default>(&mut self, field: &str, checked: Checked<T>) -> T {
-        checked.unwrap_or_else(|message| {
+        checked.unwrap_or_else(|rule| {
             let field = PathSegment::Field(field.to_string());
             let path = self.item.iter().cloned().chain([field]).collect();
+            let message = rule.into();
             self.found.push(Issue { path, message });
             T::default()
         })
@@ -55,10 +57,10 @@ pub fn whole<T>(checked: Checked<T>) -> Result<T, Error> {
 }
 
 fn at<T>(path: impl FnOnce() -> Vec<PathSegment>, checked: Checked<T>) -> Result<T, Error> {
-    checked.map_err(|message| {
+    checked.map_err(|rule| {
         let issue = Issue {
             path: path(),
-            message,
+            message: rule.into(),
         };
         error::bad_request([issue].into())
     })
@@ -68,21 +70,21 @@ fn at<T>(path: impl FnOnce() -> Vec<PathSegment>, checked: Checked<T>) -> Result
 mod tests {
     use super::*;
 
-    fn broken(message: &str) -> Checked<u32> {
-        Err(message.into())
+    fn broken(rule: Rule) -> Checked<u32> {
+        Err(rule)
     }
 
     #[test]
     fn all_broken_rules_are_reported_with_their_places() {
         let mut issues = Issues::default();
         assert_eq!(issues.check("good", Ok(5)), 5);
-        issues.check("bad", broken("is bad"));
+        issues.check("bad", broken(Rule::Empty));
         issues.enter_item(3);
-        issues.check("worse", broken("is worse"));
+        issues.check("worse", broken(Rule::NotOnce));
         let error = issues.finish().unwrap_err();
         assert_eq!(
             error.message,
-            "Input validation failed: bad is bad; [3].worse is worse"
+            "Input validation failed: bad must not be empty; [3].worse must be in the list once"
         );
         let paths: Vec<_> = error.issues.into_iter().map(|issue| issue.path).collect();
         let field = |name: &str| PathSegment::Field(name.into());

@@ -18,3 +18,9 @@ pub mod url;
 pub mod username;
 
 pub use issues::{Checked, Issues, field, whole};
+
+/// The rule that this sentence says.
+#[cfg(test)]
+pub fn rule(sentence: &str) -> portico_rules::rule::Rule {
+    portico_rules::rule::Rule::parse(sentence).expect("a rule")
+}

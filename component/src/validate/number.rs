@@ -1,10 +1,11 @@
 //! Whole numbers and lengths of lists.
 
-use alloc::format;
-use core::fmt::Display;
+use alloc::string::ToString;
 use core::ops::RangeInclusive;
 
 use portico_rules::bounds;
+use portico_rules::rule::Rule;
+use portico_rules::sentences::Word;
 
 use super::issues::{Checked, Issues};
 use crate::bindings::storage::Slice;
@@ -14,15 +15,15 @@ use crate::bindings::types::Error;
 const DEFAULT_LIMIT: u32 = 10;
 
 /// A number within bounds.
-fn within<T: PartialOrd + Display>(value: T, bounds: RangeInclusive<T>) -> Checked<T> {
+fn within<T: PartialOrd + Copy + Into<i64>>(value: T, bounds: RangeInclusive<T>) -> Checked<T> {
     if bounds.contains(&value) {
         return Ok(value);
     }
-    Err(format!(
-        "must be a whole number from {} to {}, got {value}",
-        bounds.start(),
-        bounds.end()
-    ))
+    Err(Rule::NumberBetween {
+        least: (*bounds.start()).into(),
+        most: (*bounds.end()).into(),
+        got: Word(value.into().to_string()),
+    })
 }
 
 /// The most results of a search: 1 to 100, or the default.
@@ -34,7 +35,10 @@ pub fn limit(value: Option<u32>) -> Checked<u32> {
 fn page(value: u32) -> Checked<u32> {
     match value {
         1.. => Ok(value),
-        0 => Err(format!("must be a whole number of at least 1, got {value}")),
+        0 => Err(Rule::NumberFrom {
+            least: 1,
+            got: Word(value.to_string()),
+        }),
     }
 }
 
@@ -65,17 +69,20 @@ pub fn items(length: usize, bounds: RangeInclusive<usize>) -> Checked<()> {
     if bounds.contains(&length) {
         Ok(())
     } else {
-        Err(format!(
-            "must have {} to {} items, got {length}",
-            bounds.start(),
-            bounds.end()
-        ))
+        Err(Rule::ItemsBetween {
+            least: *bounds.start(),
+            most: *bounds.end(),
+            got: length,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     #[test]
     fn a_limit_is_1_to_100_and_10_if_absent() {
@@ -84,7 +91,7 @@ mod tests {
         assert_eq!(limit(Some(100)), Ok(100));
         for value in [0, 101, u32::MAX] {
             let message = format!("must be a whole number from 1 to 100, got {value}");
-            assert_eq!(limit(Some(value)), Err(message));
+            assert_eq!(limit(Some(value)), Err(rule(&message)));
         }
     }
 
@@ -92,7 +99,7 @@ mod tests {
     fn a_page_has_no_upper_bound() {
         assert_eq!(page(1), Ok(1));
         assert_eq!(page(u32::MAX), Ok(u32::MAX));
-        assert_eq!(page(0), Err("must be a whole number of at least 1, got 0".into()));
+        assert_eq!(page(0), Err(rule("must be a whole number of at least 1, got 0")));
     }
 
     #[test]
@@ -111,7 +118,7 @@ mod tests {
         }
         assert_eq!(
             day_of_week(7),
-            Err("must be a whole number from 0 to 6, got 7".into())
+            Err(rule("must be a whole number from 0 to 6, got 7"))
         );
         assert!(day_of_week(255).is_err());
     }
@@ -121,10 +128,10 @@ mod tests {
         assert_eq!(items(1, 1..=1000), Ok(()));
         assert_eq!(items(1000, 1..=1000), Ok(()));
         assert_eq!(items(0, 0..=1000), Ok(()));
-        assert_eq!(items(0, 1..=1000), Err("must have 1 to 1000 items, got 0".into()));
+        assert_eq!(items(0, 1..=1000), Err(rule("must have 1 to 1000 items, got 0")));
         assert_eq!(
             items(1001, 1..=1000),
-            Err("must have 1 to 1000 items, got 1001".into())
+            Err(rule("must have 1 to 1000 items, got 1001"))
         );
     }
 }

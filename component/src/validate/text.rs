@@ -2,10 +2,11 @@
 //!
 //! Lengths count Unicode scalar values after trimming.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::ops::RangeInclusive;
 
+use portico_rules::rule::Rule;
+use portico_rules::sentences::CodePoint;
 use portico_rules::{bounds, direction};
 
 use super::issues::Checked;
@@ -58,17 +59,17 @@ pub fn line(value: &str, bounds: RangeInclusive<usize>) -> Checked<String> {
 pub fn length(value: &str, bounds: RangeInclusive<usize>) -> Checked<()> {
     let length = value.chars().count();
     if length == 0 && *bounds.start() == 1 {
-        Err(String::from("must not be empty"))
+        Err(Rule::Empty)
     } else if length < *bounds.start() {
-        Err(format!(
-            "must have at least {} characters, got {length}",
-            bounds.start()
-        ))
+        Err(Rule::TooShort {
+            least: *bounds.start(),
+            got: length,
+        })
     } else if length > *bounds.end() {
-        Err(format!(
-            "must have at most {} characters, got {length}",
-            bounds.end()
-        ))
+        Err(Rule::TooLong {
+            most: *bounds.end(),
+            got: length,
+        })
     } else {
         Ok(())
     }
@@ -81,16 +82,18 @@ pub fn no_control_characters(value: &str, except: &[char]) -> Checked<()> {
         .find(|character| character.is_control() && !except.contains(character))
     {
         None => Ok(()),
-        Some(found) => Err(format!(
-            "must not contain control characters, found U+{:04X}",
-            found as u32
-        )),
+        Some(found) => Err(Rule::ControlCharacter {
+            found: CodePoint(found),
+        }),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     #[test]
     fn an_app_name_is_trimmed_and_has_1_to_64_characters() {
@@ -99,14 +102,14 @@ mod tests {
         assert_eq!(app_name(&"🎬".repeat(64)), Ok("🎬".repeat(64)));
         assert_eq!(
             app_name(&"🎬".repeat(65)),
-            Err("must have at most 64 characters, got 65".into())
+            Err(rule("must have at most 64 characters, got 65"))
         );
         assert_eq!(
             app_name(&format!(" {} ", "a".repeat(64))).map(|name| name.len()),
             Ok(64)
         );
         for empty in ["", "   ", "\t\n"] {
-            assert_eq!(app_name(empty), Err("must not be empty".into()));
+            assert_eq!(app_name(empty), Err(rule("must not be empty")));
         }
     }
 
@@ -119,7 +122,7 @@ mod tests {
             ("a\u{85}b", "0085"),
         ] {
             let message = format!("must not contain control characters, found U+{found}");
-            assert_eq!(app_name(name), Err(message));
+            assert_eq!(app_name(name), Err(rule(&message)));
         }
     }
 
@@ -130,7 +133,7 @@ mod tests {
         assert_eq!(description(&"ä".repeat(512)), Ok(Some("ä".repeat(512))));
         assert_eq!(
             description(&"a".repeat(1_000_000)),
-            Err("must have at most 512 characters, got 1000000".into())
+            Err(rule("must have at most 512 characters, got 1000000"))
         );
         for refused in ["a\0", "a\rb", "\u{1b}[2J"] {
             assert!(description(refused).is_err(), "{refused:?}");
@@ -145,8 +148,8 @@ mod tests {
                 "must not contain characters that change the direction of text, found U+{:04X}",
                 u32::from(changing)
             );
-            assert_eq!(new_app_name(&text), Err(message.clone()));
-            assert_eq!(new_description(&text), Err(message));
+            assert_eq!(new_app_name(&text), Err(rule(&message)));
+            assert_eq!(new_description(&text), Err(rule(&message)));
             assert_eq!(app_name(&text), Ok(text.clone()), "one that is stored stays");
             assert_eq!(description(&text), Ok(Some(text)));
         }

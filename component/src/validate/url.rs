@@ -3,11 +3,11 @@
 //! They are stored as they were sent, trimmed. Browsers drop tabs, line ends and leading control
 //! characters before they read the scheme; here a link with any of them is refused.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
+use portico_rules::rule::{Rule, UrlProblem};
 use portico_rules::{bounds, links};
-use url::Url;
+use url::{ParseError, Url};
 
 use super::issues::Checked;
 use super::text;
@@ -35,7 +35,8 @@ pub fn href(value: &str) -> Checked<Option<String>> {
         return Ok(None);
     };
     if REFUSED_SCHEMES.contains(&url.scheme()) {
-        return Err(format!("must not be a URL of the scheme {}:", url.scheme()));
+        let scheme = url.scheme().into();
+        return Err(Rule::RefusedScheme { scheme });
     }
     Ok(Some(text))
 }
@@ -46,9 +47,14 @@ pub fn ping_url(value: &str) -> Checked<Option<String>> {
         return Ok(None);
     };
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(String::from("must be a URL with http: or https:"));
+        return Err(Rule::NotHttp);
     }
     Ok(Some(text))
+}
+
+fn not_absolute(reason: ParseError) -> Rule {
+    let why = UrlProblem::parse(&reason.to_string()).unwrap_or(UrlProblem::Other);
+    Rule::NotAbsoluteUrl { why }
 }
 
 fn parse(value: &str) -> Checked<Option<(String, Url)>> {
@@ -58,13 +64,16 @@ fn parse(value: &str) -> Checked<Option<(String, Url)>> {
     }
     text::length(value, bounds::LINK)?;
     text::no_control_characters(value, &[])?;
-    let url = Url::parse(value).map_err(|reason| format!("must be an absolute URL ({reason})"))?;
+    let url = Url::parse(value).map_err(not_absolute)?;
     Ok(Some((value.to_string(), url)))
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     #[test]
     fn a_link_is_stored_as_sent_but_trimmed() {
@@ -143,7 +152,7 @@ mod tests {
             (" localhost:3000\n", "did you mean http://localhost:3000?"),
             (r"C:\Users\ada", "not a file of a computer"),
         ] {
-            let refusal = new_href(sent).expect_err(sent);
+            let refusal = new_href(sent).expect_err(sent).to_string();
             assert!(refusal.contains(said), "{refusal}");
             assert_eq!(
                 href(sent),
@@ -180,11 +189,11 @@ mod tests {
         }
         assert_eq!(
             href("/relative"),
-            Err("must be an absolute URL (relative URL without a base)".into())
+            Err(rule("must be an absolute URL (relative URL without a base)"))
         );
         assert_eq!(
             href("javascript:1"),
-            Err("must not be a URL of the scheme javascript:".into())
+            Err(rule("must not be a URL of the scheme javascript:"))
         );
     }
 
@@ -213,7 +222,7 @@ mod tests {
         assert!(href(&longest).is_ok());
         assert_eq!(
             href(&format!("{longest}a")),
-            Err("must have at most 8192 characters, got 8193".into())
+            Err(rule("must have at most 8192 characters, got 8193"))
         );
     }
 }

@@ -1,10 +1,11 @@
 //! Names of users.
 
-use alloc::format;
 use alloc::string::String;
 
 use core::ops::RangeInclusive;
 
+use portico_rules::rule::Rule;
+use portico_rules::sentences::CodePoint;
 use portico_rules::{bounds, names};
 
 use super::issues::Checked;
@@ -47,10 +48,9 @@ pub fn new_username(value: &str) -> Checked<String> {
 pub fn visible(name: &str) -> Checked<()> {
     match name.chars().find(|character| is_default_ignorable(*character)) {
         None => Ok(()),
-        Some(found) => Err(format!(
-            "must not contain invisible or bidirectional control characters, found U+{:04X}",
-            found as u32
-        )),
+        Some(found) => Err(Rule::InvisibleCharacter {
+            found: CodePoint(found),
+        }),
     }
 }
 
@@ -81,7 +81,10 @@ fn is_default_ignorable(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
+    use crate::validate::rule;
 
     #[test]
     fn a_username_is_trimmed_composed_and_lower_cased() {
@@ -105,9 +108,9 @@ mod tests {
     fn its_length_counts_after_normalising() {
         assert_eq!(
             username(" ab "),
-            Err("must have at least 3 characters, got 2".into())
+            Err(rule("must have at least 3 characters, got 2"))
         );
-        assert_eq!(username(""), Err("must have at least 3 characters, got 0".into()));
+        assert_eq!(username(""), Err(rule("must have at least 3 characters, got 0")));
         // Two letters and a combining mark: two characters once composed.
         assert!(username("ju\u{308}").is_err());
         // Two letters that become four characters in lower case.
@@ -122,7 +125,7 @@ mod tests {
         for provider in [Provider::Oidc, Provider::Ldap] {
             assert_eq!(username_of(provider, " Al "), Ok("al".into()));
             assert_eq!(username_of(provider, "A"), Ok("a".into()));
-            assert_eq!(username_of(provider, " "), Err("must not be empty".into()));
+            assert_eq!(username_of(provider, " "), Err(rule("must not be empty")));
             assert!(username_of(provider, &"ä".repeat(256)).is_err());
             assert!(username_of(provider, "a\n").is_ok(), "it is trimmed");
             assert!(username_of(provider, "a\nb").is_err());
@@ -133,7 +136,7 @@ mod tests {
     #[test]
     fn of_one_that_is_much_too_long_no_key_is_computed() {
         // The key has two characters for each of these.
-        let message = |characters: usize| format!("must have at most 255 characters, got {characters}");
+        let message = |got: usize| rule(&format!("must have at most 255 characters, got {got}"));
         assert_eq!(username(&"İ".repeat(500)), Err(message(1000)));
         assert_eq!(username(&"İ".repeat(5000)), Err(message(5000)));
     }
@@ -166,7 +169,7 @@ mod tests {
                     "must not contain invisible or bidirectional control characters, found U+{:04X}",
                     u32::from(hidden)
                 );
-                assert_eq!(new_username(&name), Err(message));
+                assert_eq!(new_username(&name), Err(rule(&message)));
                 assert!(username(&name).is_ok(), "one that is stored stays");
             }
         }

@@ -10,6 +10,7 @@ use axum::{
 };
 use portico_http::read_json_bytes;
 use portico_model::error::Code;
+use portico_model::refusal::SiteRule;
 use portico_service::site::foreign_site;
 use serde_json::{Map, Value, json};
 
@@ -192,9 +193,7 @@ impl Sent {
     /// Reads a form, or the same as JSON. Another site cannot send it.
     async fn read(caller: &Caller, body: Body) -> Result<Self, Failure> {
         if let Some(site) = foreign_site(caller.headers(), caller.compat.public_url.as_ref()) {
-            return Err(Failure::from(
-                site.refuse("Another site cannot sign a user in or out"),
-            ));
+            return Err(Failure::from(site.refuse(SiteRule::SignInOrOut)));
         }
         let body = caller.read_small(body).await?;
         let fields: Vec<_> = if is_json(caller.headers()) {

@@ -17,8 +17,11 @@ use axum::{
 use http_body_util::BodyExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_http::InProcess;
+use portico_rules::refusal::Refusal;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+
+use crate::texts::refusals::FormRefusal;
 
 /// Larger responses are read on a thread that serves no requests.
 const MOST_INLINE: usize = 64 << 10;
@@ -251,16 +254,14 @@ impl ApiError {
     }
 
     fn of_old_form() -> Self {
-        let message = "You have signed in again since this page was opened, so nothing was changed. Check what stands here and \
-                       send it again";
         Self {
             is_of_old_form: true,
-            ..Self::new(StatusCode::BAD_REQUEST, message)
+            ..Self::new(StatusCode::BAD_REQUEST, FormRefusal::OldSession)
         }
     }
 
     pub fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "Not found")
+        Refusal::NothingHere.into()
     }
 
     /// Whether the input broke a rule, or collided with something that already exists: the form is shown again.
@@ -279,7 +280,7 @@ impl ApiError {
 
     fn unreadable(error: impl std::fmt::Display) -> Self {
         tracing::warn!(%error, "the console cannot read an answer of the API");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error")
+        Refusal::Internal.into()
     }
 
     fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
@@ -305,6 +306,13 @@ impl ApiError {
             retry_after: retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
             is_of_old_form: false,
         }
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        let status = StatusCode::from_u16(refusal.code().http_status()).unwrap_or_default();
+        Self::new(status, refusal)
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) static BOARD: Fields = Fields {
     more: MOST_FIELDS * 400,
 };
 
-/// A document of the desired state, which may be as large as the largest input of a procedure.
+/// A configuration document, which may be as large as the largest input of a procedure.
 pub(crate) static DOCUMENT: Fields = Fields::with((16 << 20) - FRAME);
 
 impl Fields {

@@ -29,6 +29,7 @@ use tokio::time::Duration;
 use crate::{
     api::{ApiError, Issue, compute},
     fields::{Fields, MOST_FIELDS},
+    texts::refusals::FormRefusal,
 };
 
 /// The name of the field with the token.
@@ -127,11 +128,11 @@ impl Form {
         let bytes = portico_http::read_body(body, largest, RECEIVE_TIME).await;
         let bytes = bytes.map_err(|error| match error.code.http_status() {
             413 => {
-                let message = format!("The form is larger than {} KiB", largest >> 10);
-                ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+                let most = largest >> 10;
+                ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, FormRefusal::TooLarge { most })
             }
-            504 => ApiError::new(StatusCode::REQUEST_TIMEOUT, "The form took too long"),
-            _ => bad("The form did not arrive whole"),
+            504 => ApiError::new(StatusCode::REQUEST_TIMEOUT, FormRefusal::TooLate),
+            _ => bad(FormRefusal::Cut),
         })?;
         let kind = parts.headers.get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok());
@@ -161,16 +162,16 @@ impl Form {
             // All of it is here, so this waits for nothing.
             "multipart/form-data" => Self::read_parts(kind, bytes)
                 .now_or_never()
-                .unwrap_or_else(|| Err(bad("The form did not arrive whole")))?,
+                .unwrap_or_else(|| Err(bad(FormRefusal::Cut)))?,
             _ => {
                 return Err(ApiError::new(
                     StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                    "This is no form",
+                    FormRefusal::NotForm,
                 ));
             }
         };
         if form.fields.len() + form.files.len() > MOST_FIELDS {
-            return Err(bad("The form has more than 5,000 fields"));
+            return Err(bad(FormRefusal::TooManyFields));
         }
         Ok(form)
     }
@@ -182,7 +183,7 @@ impl Form {
 
     /// Reads a form that may contain files.
     async fn read_parts(content_type: &str, bytes: Bytes) -> Result<Self, ApiError> {
-        let broken = |_| bad("The form did not arrive whole");
+        let broken = |_| bad(FormRefusal::Cut);
         let boundary = multer::parse_boundary(content_type).map_err(broken)?;
         let mut parts = Multipart::new(Full::new(bytes).into_data_stream(), boundary);
         let mut form = Self::default();
@@ -330,16 +331,13 @@ impl Problems {
     }
 }
 
-fn bad(message: &str) -> ApiError {
-    ApiError::new(StatusCode::BAD_REQUEST, message)
+fn bad(refusal: FormRefusal) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, refusal)
 }
 
 /// The refusal of a form that no page of this session sent.
 pub(crate) fn stale() -> ApiError {
-    ApiError::new(
-        StatusCode::FORBIDDEN,
-        "This form is from another session or another site",
-    )
+    ApiError::new(StatusCode::FORBIDDEN, FormRefusal::OtherSession)
 }
 
 fn random() -> [u8; 32] {

@@ -46,17 +46,38 @@ pub struct ConsoleSettings {
     pub is_whole_site: bool,
     /// The id of the board that people see at `/` who are not signed in, if it is public.
     pub start_board: Option<String>,
-    /// How `portico apply` reads documents of the desired state. With `None`, documents are JSON.
+    /// How `portico apply` reads configuration documents. With `None`, documents are JSON.
     pub documents: Option<Documents>,
 }
 
-/// Reads documents of the desired state that people paste or upload.
+/// Reads configuration documents that people paste or upload.
 #[derive(Clone, Copy, Debug)]
 pub struct Documents {
     /// Reads YAML, which includes JSON, or says why it cannot.
     pub read: fn(&str) -> Result<Value, String>,
     /// The places of the keys that `state.apply` does not know.
     pub unknown_keys: fn(&Map<String, Value>) -> Vec<String>,
+}
+
+/// A message of the API in the language with this tag (`de`); unchanged if the console does not speak it.
+pub fn translate(message: &str, tag: &str) -> String {
+    match tag {
+        "de" => texts::rules::say(texts::Language::German, message),
+        _ => message.to_owned(),
+    }
+}
+
+/// What the audit log calls a procedure, or how a call ended, in the language with this tag; unchanged if there are no
+/// words for it.
+pub fn audited<'a>(name: &'a str, tag: &str) -> &'a str {
+    let language = match tag {
+        "de" => texts::Language::German,
+        _ => texts::Language::English,
+    };
+    match texts::audited::action(language, name) {
+        same if same == name => texts::audited::outcome(language, name),
+        words => words,
+    }
 }
 
 /// What all requests share.

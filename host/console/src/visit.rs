@@ -12,7 +12,10 @@ use axum::{
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_http::Elsewhere;
-use portico_rules::permissions::Permission;
+use portico_rules::{
+    permissions::Permission,
+    refusal::{Refusal, SiteRule},
+};
 use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
 use serde::Deserialize;
 
@@ -170,8 +173,7 @@ impl Visit {
 
     /// The signed-in user. Others are sent to sign in, and come back to this page.
     pub fn user(&self) -> Result<&User, ApiError> {
-        let refusal = || ApiError::new(StatusCode::UNAUTHORIZED, "Not signed in");
-        self.user.as_ref().ok_or_else(refusal)
+        self.user.as_ref().ok_or_else(|| Refusal::SignInFirst.into())
     }
 
     /// The signed-in user, if they have this permission. This spares people a form that the API would refuse.
@@ -180,8 +182,8 @@ impl Visit {
         if user.may(permission) {
             return Ok(user);
         }
-        let message = format!("This needs the permission {permission}");
-        Err(ApiError::new(StatusCode::FORBIDDEN, message))
+        let permission = permission.into();
+        Err(Refusal::NeedsPermission { permission }.into())
     }
 
     /// Whether the user has a permission, for links to what needs it.
@@ -283,6 +285,11 @@ impl Visit {
         }
     }
 
+    /// The version of the program.
+    pub fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
     pub fn css(&self) -> &'static str {
         assets::path("console.css")
     }
@@ -372,6 +379,7 @@ impl Visit {
         !self.is_home()
             && ![
                 "/boards",
+                "/help",
                 "/profile",
                 "/welcome",
                 "/search",
@@ -472,7 +480,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let visit = parts.extensions.get::<Self>().cloned();
-        visit.ok_or_else(|| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error"))
+        visit.ok_or_else(|| Refusal::Internal.into())
     }
 }
 
@@ -534,7 +542,7 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
 
 /// The page of a refused form of another site. It sets no cookie: the browser did not send the ones that it has.
 fn refuse_foreign(console: &Arc<Console>, parts: &Parts, site: &ForeignSite) -> Response {
-    let error = site.refuse("Another site cannot send forms to this service");
+    let error = site.refuse(SiteRule::SendForms);
     let error = ApiError::new(StatusCode::FORBIDDEN, error.message);
     let mut response = explain(&Visit::unknown(console, parts), &error, &parts.method);
     add_headers(&mut response);

@@ -13,6 +13,7 @@ use axum::{
     response::Response,
 };
 use portico_model::error::{Code, Error};
+use portico_model::refusal::{Refusal, SiteRule};
 use portico_service::{
     accounts::ExistingUsers,
     service::report,
@@ -103,14 +104,8 @@ fn is_from_browser(headers: &HeaderMap) -> bool {
 
 /// Refuses a request that a page of another site may have made a browser send.
 fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(), Error> {
-    const SETTING: &str = "public-url (--public-url, PORTICO_PUBLIC_URL)";
-    let refuse = |message: String| Err(Error::new(Code::Forbidden, message));
     if let Some(foreign) = foreign_site_by_either(headers, public_url) {
-        let why = foreign.why().map_or_else(String::new, |why| format!(". {why}"));
-        return refuse(format!(
-            "There is no user yet, and until there is one a browser is answered only what this service's own \
-             pages ask for. Open the service itself, at an IP address, localhost or the host of {SETTING}{why}"
-        ));
+        return Err(foreign.refusal(SiteRule::NoUserYet).into());
     }
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
@@ -118,12 +113,7 @@ fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(),
         _ => "",
     };
     if !is_own_host(host, public_url) {
-        return refuse(format!(
-            "There is no user yet, and until there is one browsers are answered only at an IP address, \
-             localhost or the host of {SETTING}, and not at {}. Open the service there, or set public-url to \
-             the address that you use",
-            quote(host)
-        ));
+        return Err(Refusal::NoUserYetHere { host: quote(host) }.into());
     }
     Ok(())
 }

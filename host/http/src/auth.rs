@@ -7,6 +7,7 @@ use axum::{
     response::Response,
 };
 use portico_model::error::Error;
+use portico_model::refusal::SiteRule;
 use portico_service::{
     service::report,
     sign_in::{self, SignInAttempt, SignInSettings},
@@ -29,7 +30,7 @@ pub(super) async fn sign_in(
     let (parts, body) = request.into_parts();
     // Another site could otherwise make its visitor use an account of its choice.
     if let Some(site) = foreign_site(&parts.headers, http.settings.public_url.as_ref()) {
-        return error::rest(site.refuse("Another site cannot sign a user in"), None);
+        return error::rest(site.refuse(SiteRule::SignIn), None);
     }
     let attempt = SignInAttempt::new(&http.service, client_address(&http, &parts), &id.0);
     let result = try_sign_in(&http, &id, &parts, body, &attempt).await;

@@ -2,6 +2,7 @@
 
 use axum::{extract::Request, http::header, response::Response};
 use portico_model::error::{Code, Error};
+use portico_model::refusal::Refusal;
 
 use crate::error;
 
@@ -26,5 +27,5 @@ pub(crate) fn wrong_method(request: &Request, allowed: &str) -> Response {
 }
 
 pub(crate) async fn unknown_path() -> Response {
-    error::rest(Error::new(Code::NotFound, "There is nothing at this path"), None)
+    error::rest(Refusal::NothingHere.into(), None)
 }

@@ -8,6 +8,8 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::Response,
 };
+use portico_model::refusal::Refusal;
+use portico_model::rule::Rule;
 use portico_model::{
     Provider,
     error::{Code, Error},
@@ -246,10 +248,7 @@ fn check_not_framed(parts: &Parts) -> Result<(), Error> {
     let has = |name, value| parts.headers.get(name).is_some_and(|sent| sent == value);
     let is_framed = parts.headers.contains_key("sec-fetch-dest") && !has("sec-fetch-dest", "document");
     if is_framed && has("sec-fetch-site", "cross-site") {
-        return Err(Error::new(
-            Code::Forbidden,
-            "This page does not open in a frame of another site",
-        ));
+        return Err(Refusal::InFrame.into());
     }
     Ok(())
 }
@@ -258,17 +257,14 @@ fn check_not_framed(parts: &Parts) -> Result<(), Error> {
 /// up the login attempts of the person who looks at that page.
 fn check_opened(parts: &Parts) -> Result<(), Error> {
     match parts.headers.get("sec-fetch-mode") {
-        Some(mode) if mode != "navigate" => Err(Error::new(
-            Code::Forbidden,
-            "This is a page to open: a link or a redirect, not a fetch",
-        )),
+        Some(mode) if mode != "navigate" => Err(Refusal::NotOpened.into()),
         _ => Ok(()),
     }
 }
 
 fn on(http: &Shared) -> Result<&dyn Issuer, Error> {
     let oidc = http.settings.providers.oidc.as_deref();
-    oidc.ok_or_else(|| Error::new(Code::NotFound, "Sign-in by OpenID Connect is off"))
+    oidc.ok_or_else(|| Refusal::ProviderOff.into())
 }
 
 /// A query string in which no key occurs twice.
@@ -306,16 +302,16 @@ impl Query {
 
 /// Checks that browsers read a path as one on this host. (They read `\` as `/`, ignore tabs and line ends, and read
 /// what follows `//` as another host.)
-fn check_path(path: &str) -> Result<(), &'static str> {
+fn check_path(path: &str) -> Result<(), Rule> {
     let mut bytes = path.bytes();
     if bytes.next() != Some(b'/') || bytes.next() == Some(b'/') {
-        return Err("must be a path on this host: begin with one /");
+        return Err(Rule::NotPathOfHost);
     }
     if path.len() > LONGEST_PATH {
-        return Err("must have at most 512 characters");
+        return Err(Rule::PathTooLong { most: LONGEST_PATH });
     }
     if !path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-        return Err("must hold only visible characters of ASCII, and no backslash: the rest percent-encoded");
+        return Err(Rule::NotVisiblePath);
     }
     Ok(())
 }

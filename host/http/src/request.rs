@@ -15,6 +15,7 @@ use axum::{
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
+use portico_model::refusal::Refusal;
 use portico_model::{
     Timestamp,
     error::{Code, Error},
@@ -239,20 +240,17 @@ const RETRY_BODY: u64 = 10;
 
 /// Reads a body of at most this many bytes, which may take this long. Reads nothing of one that says that it is larger.
 pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<Bytes, Error> {
-    let too_slow = |message| Err(Error::new(Code::Timeout, message).retry_after(RETRY_BODY));
-    let too_large = || {
-        let message = format!("The body is larger than {limit} bytes");
-        Err(Error::new(Code::PayloadTooLarge, message))
-    };
+    let too_slow = |refusal| Err(Error::from(refusal).retry_after(RETRY_BODY));
+    let too_large = || Err(Refusal::BodyTooLarge { most: limit }.into());
     if body.size_hint().lower() > limit as u64 {
         return too_large();
     }
     match timeout(longest, join_frames(Limited::new(body, limit))).await {
         Ok(Ok(bytes)) => Ok(bytes.into()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
-        Ok(Err(error)) if was_cut(&*error) => too_slow("The body arrived too slowly; try again in a moment"),
-        Ok(Err(_)) => Err(Error::new(Code::BadRequest, "The body ended before it was whole")),
-        Err(_) => too_slow("The body took too long to arrive"),
+        Ok(Err(error)) if was_cut(&*error) => too_slow(Refusal::BodyTooSlow),
+        Ok(Err(_)) => Err(Refusal::BodyCut.into()),
+        Err(_) => too_slow(Refusal::BodyTooLate),
     }
 }
 

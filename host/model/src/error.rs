@@ -5,65 +5,11 @@
 
 use std::fmt;
 
+use portico_rules::refusal::Refusal;
+
 use crate::types::{self, ErrorCode, Issue, PathSegment};
 
-/// The kind of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of tRPC and HTTP")]
-pub enum Code {
-    BadRequest,
-    Unauthorized,
-    Forbidden,
-    NotFound,
-    MethodNotSupported,
-    Conflict,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    TooManyRequests,
-    InternalServerError,
-    ServiceUnavailable,
-    Timeout,
-}
-
-impl Code {
-    /// The name that clients see.
-    pub fn name(self) -> &'static str {
-        self.facts().0
-    }
-
-    /// The status of an HTTP response.
-    pub fn http_status(self) -> u16 {
-        self.facts().1
-    }
-
-    /// The number in a procedure call's error, from JSON-RPC and tRPC.
-    pub fn rpc_code(self) -> i32 {
-        self.facts().2
-    }
-
-    /// The seconds after which the same call may succeed, where nothing more is known.
-    pub fn retry_after(self) -> Option<u64> {
-        const SOON: u64 = 5;
-        matches!(self, Self::ServiceUnavailable | Self::Timeout).then_some(SOON)
-    }
-
-    fn facts(self) -> (&'static str, u16, i32) {
-        match self {
-            Self::BadRequest => ("BAD_REQUEST", 400, -32600),
-            Self::Unauthorized => ("UNAUTHORIZED", 401, -32001),
-            Self::Forbidden => ("FORBIDDEN", 403, -32003),
-            Self::NotFound => ("NOT_FOUND", 404, -32004),
-            Self::MethodNotSupported => ("METHOD_NOT_SUPPORTED", 405, -32005),
-            Self::Conflict => ("CONFLICT", 409, -32009),
-            Self::PayloadTooLarge => ("PAYLOAD_TOO_LARGE", 413, -32013),
-            Self::UnsupportedMediaType => ("UNSUPPORTED_MEDIA_TYPE", 415, -32015),
-            Self::TooManyRequests => ("TOO_MANY_REQUESTS", 429, -32029),
-            Self::InternalServerError => ("INTERNAL_SERVER_ERROR", 500, -32603),
-            Self::ServiceUnavailable => ("SERVICE_UNAVAILABLE", 503, -32603),
-            Self::Timeout => ("TIMEOUT", 504, -32008),
-        }
-    }
-}
+pub use portico_rules::code::Code;
 
 /// Why a call was refused, or how it failed.
 #[derive(Debug)]
@@ -126,23 +72,20 @@ impl Error {
     }
 
     /// This does not exist, or the caller must not know whether it does.
-    pub fn not_found(what: &str) -> Self {
+    pub fn not_found(what: impl fmt::Display) -> Self {
         Self::new(Code::NotFound, format!("{what} not found"))
     }
 
     /// The caller must sign in.
     pub fn unauthorized() -> Self {
-        Self::new(
-            Code::Unauthorized,
-            "Sign in, or send a valid API key or session token",
-        )
+        Refusal::SignIn.into()
     }
 
     /// Something failed, and not because of the caller.
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
         Self {
             cause: Some(cause.into()),
-            ..Self::new(Code::InternalServerError, "Internal server error")
+            ..Refusal::Internal.into()
         }
     }
 }
@@ -182,6 +125,12 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.code(), refusal)
+    }
+}
 
 impl From<types::Error> for Error {
     fn from(error: types::Error) -> Self {

@@ -8,6 +8,8 @@ pub mod time;
 mod types;
 
 pub use self::time::Timestamp;
+/// The rules and refusals in words.
+pub use portico_rules::{refusal, rule, sentences};
 
 /// The icon of an app whose name fits no icon. The app is shown with its first letter until one is found.
 pub const DEFAULT_ICON: &str = "/icons/default.svg";

@@ -3,6 +3,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use portico_model::refusal::Missing;
 use portico_model::{
     App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
     ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery,
@@ -35,7 +36,7 @@ macro_rules! functions {
                 $(#[$about])*
                 pub async fn $name(&self, caller: &Identity, $($argument: $type),*) -> Result<$answer, Error> {
                     let procedure = self.0.table.find($procedure);
-                    let procedure = procedure.ok_or_else(|| Error::not_found("Procedure"))?;
+                    let procedure = procedure.ok_or_else(|| Error::not_found(Missing::Procedure))?;
                     self.0
                         .call_with(procedure, caller, &new_request_id(), |mut call| async move {
                             let mut instance = call.enter().await?;

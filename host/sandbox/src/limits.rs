@@ -9,7 +9,8 @@ use std::{
 
 use crate::{collisions::Collisions, meter::Meter, metrics};
 use portico_metrics::Counter;
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_model::refusal::Refusal;
 
 /// What a call may use, and how many calls run at the same time. Sizes are in bytes.
 ///
@@ -160,21 +161,22 @@ pub(crate) enum AbortReason {
 }
 
 impl AbortReason {
-    fn message(self) -> &'static str {
-        match self {
-            Self::Time => "The call took more processor time than it may have",
-            Self::Duration => "The call took too long",
-            Self::WriteTime => "The call kept others from writing for too long",
+    /// What the caller is told, or else what is the component's fault.
+    fn refusal(self) -> Result<Refusal, &'static str> {
+        Err(match self {
+            Self::Time => return Ok(Refusal::CallTooBusy),
+            Self::Duration => return Ok(Refusal::CallTooLong),
+            Self::WriteTime => return Ok(Refusal::CallKeptOthers),
+            Self::NoMemoryLeft => return Ok(Refusal::TooManyLargeCalls),
             Self::HostCalls => "the component called its host too often",
             Self::Memory => "the component asked for more memory than a call may have",
-            Self::NoMemoryLeft => "Too many large calls at once; try again in a moment",
             Self::LongRefusal => "the component's refusal is too long",
             Self::LongMessage => "the component's message for the log is too long",
             Self::LongList => "the component passed its host a list that is too long",
             Self::LongName => "the component looked up an icon for a name that is too long",
             Self::SecondTransaction => "the component began a transaction while it held another",
             Self::OtherContext => "the component began a transaction with the context of another call",
-        }
+        })
     }
 }
 
@@ -225,7 +227,10 @@ impl AbortReason {
 
 impl fmt::Display for AbortReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.message())
+        match self.refusal() {
+            Ok(refusal) => refusal.fmt(formatter),
+            Err(fault) => formatter.write_str(fault),
+        }
     }
 }
 
@@ -235,11 +240,8 @@ impl std::error::Error for AbortReason {}
 pub(crate) fn trapped(error: wasmtime::Error) -> Error {
     let reason = error.downcast_ref::<AbortReason>();
     metrics::ENDED.record(&reason.map_or(TRAP, |reason| reason.name()), Counter::increment);
-    match reason {
-        Some(reason @ (AbortReason::Time | AbortReason::Duration | AbortReason::WriteTime)) => {
-            Error::new(Code::Timeout, reason.message())
-        }
-        Some(reason @ AbortReason::NoMemoryLeft) => Error::new(Code::ServiceUnavailable, reason.message()),
+    match reason.map(|reason| reason.refusal()) {
+        Some(Ok(refusal)) => refusal.into(),
         _ => Error::internal(anyhow::Error::from(error).context("the component failed")),
     }
 }

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
+use portico_model::{Provider, error::Error};
+use portico_rules::refusal::Refusal;
 use portico_storage::{
     ADMIN, Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction,
 };
@@ -41,8 +39,7 @@ impl Resources {
         if self.has_users(request_id).await? {
             return Ok(());
         }
-        let message = "The first user is created by onboarding";
-        Err(Error::new(Code::Forbidden, message))
+        Err(Refusal::OnboardingFirst.into())
     }
 
     /// Whether any user exists, and whether one of them is an administrator.

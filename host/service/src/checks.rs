@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 use portico_sandbox::{Access, Cost};
 use portico_storage::AuditedCall;
 use serde_json::Value;
@@ -80,7 +81,7 @@ impl Resources {
         identity.check_limits(procedure.name)?;
         self.passwords.check_procedure(procedure.name, identity)?;
         if matches!(procedure.access, Access::Onboarding) && Box::pin(self.has_users(request_id)).await? {
-            return Err(Error::new(Code::Forbidden, "Onboarding is over: a user exists"));
+            return Err(Refusal::OnboardingOver.into());
         }
         Ok(())
     }

@@ -19,11 +19,9 @@ use std::{
 
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderName, header, request::Parts};
-use portico_model::{
-    Timestamp, UserCaller,
-    error::{Code, Error},
-};
+use portico_model::{Timestamp, UserCaller, error::Error};
 use portico_rules::permissions::{self, Permission};
+use portico_rules::refusal::{Refusal, SiteRule};
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
     self as storage, ADMIN, AccountKey, Authentication, CallContext, CredentialKey, DashboardStorage,
@@ -206,7 +204,7 @@ impl Identity {
     /// Checks access, without the input. Does not check whether onboarding is open, which only storage knows.
     pub fn check(&self, access: &Access, kind: Kind) -> Result<(), Error> {
         if self.limits.read_only && kind == Kind::Mutation {
-            return Err(Error::new(Code::Forbidden, "This API key may only read"));
+            return Err(Refusal::KeyOnlyReads.into());
         }
         let needed = match access {
             Access::Public | Access::Onboarding => return Ok(()),
@@ -223,13 +221,8 @@ impl Identity {
                     .iter()
                     .any(|permission| self.permissions().contains(permission)) =>
             {
-                Err(Error::new(
-                    Code::Forbidden,
-                    format!(
-                        "This needs the permission {}",
-                        needed.first().map_or("", String::as_str)
-                    ),
-                ))
+                let permission = needed.first().map_or("", String::as_str).into();
+                Err(Refusal::NeedsPermission { permission }.into())
             }
             _ => Ok(()),
         }
@@ -237,16 +230,15 @@ impl Identity {
 
     /// Refuses what a key with less than its user could turn into more.
     pub(crate) fn check_limits(&self, procedure: &str) -> Result<(), Error> {
-        let refuse = |message| Err(Error::new(Code::Forbidden, message));
         if !self.limits.are_set() {
             return Ok(());
         }
         if MAKE_KEYS.contains(&procedure) {
-            return refuse("An API key that may do less than its user makes no keys");
+            return Err(Refusal::LimitedKeyMakesKeys.into());
         }
         let is_admin = self.permissions().iter().any(|held| held == ADMIN);
         if CHANGE_ACCOUNTS.contains(&procedure) && !is_admin {
-            return refuse("An API key without the permission admin does not change how its user signs in");
+            return Err(Refusal::LimitedKeySignIn.into());
         }
         Ok(())
     }
@@ -254,9 +246,7 @@ impl Identity {
     /// Refuses a change that another site made the browser request.
     pub fn check_site(&self, kind: Kind) -> Result<(), Error> {
         match &self.foreign_site {
-            Some(site) if kind == Kind::Mutation => {
-                Err(site.refuse("The session cookie authorises no changes that another site asks for"))
-            }
+            Some(site) if kind == Kind::Mutation => Err(site.refuse(SiteRule::Change)),
             _ => Ok(()),
         }
     }

@@ -17,6 +17,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_rules::bcrypt::Bcrypt;
+use portico_rules::refusal::Refusal;
 use portico_storage::{self as storage, CallContext, CredentialKey, hash_secret, secrets};
 use tokio::time::timeout;
 use tracing::warn;
@@ -72,10 +73,8 @@ async fn adopt(
         return Ok(false);
     }
     let turn = timeout(LONGEST_WAIT, resources.adopting.lock()).await;
-    let _turn = turn.map_err(|_| {
-        let message = "Too many API keys to check at once; try again in a moment";
-        Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
-    })?;
+    let _turn =
+        turn.map_err(|_| Error::from(Refusal::TooManyKeysToCheck).retry_after(LONGEST_WAIT.as_secs()))?;
     // Another request with the same key may have replaced the hash already.
     let Some(found) = find(resources, id, context).await? else {
         return Ok(false);

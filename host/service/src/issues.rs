@@ -11,9 +11,10 @@ pub(crate) struct Issues(Vec<Issue>);
 
 impl Issues {
     /// Adds an issue at this path, unless there are too many already.
-    pub fn add(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
+    pub fn add(&mut self, path: impl IntoIterator<Item = PathSegment>, message: impl Into<String>) {
         if self.0.len() < MOST_ISSUES {
             let path = path.into_iter().collect();
+            let message = message.into();
             self.0.push(Issue { path, message });
         }
     }

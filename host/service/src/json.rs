@@ -7,6 +7,7 @@
 use std::fmt;
 
 use portico_model::{Issue, PathSegment, error::issue_text};
+use portico_rules::rule::Rule;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value, map::Entry};
 
@@ -41,7 +42,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
             path.reverse();
             Error::Repeated(Issue {
                 path,
-                message: "appears more than once".into(),
+                message: Rule::KeyTwice.into(),
             })
         }
         None => Error::Syntax(error),

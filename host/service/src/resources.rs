@@ -5,10 +5,8 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use portico_model::{
-    error::{Code, Error},
-    time::Clock,
-};
+use portico_model::{error::Error, time::Clock};
+use portico_rules::refusal::Refusal;
 use portico_sandbox::Sandbox;
 use portico_storage::{DashboardStorage, secrets::Secrets};
 use tokio::{sync::Mutex, time::timeout};
@@ -75,7 +73,7 @@ impl Resources {
     /// Waits for a permit to hash a password. A call that holds one waits neither for an instance nor for the memory
     /// that a hash needs.
     pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many passwords to hash at once; try again in a moment";
+        let too_many = Refusal::TooManyPasswords;
         acquire(
             &self.hashing,
             &metrics::HASHING,
@@ -88,7 +86,7 @@ impl Resources {
 
     /// Waits for a permit of a call that grows with the data.
     pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many long calls at once; try again in a moment";
+        let too_many = Refusal::TooManyLongCalls;
         acquire(
             &self.large,
             &metrics::LARGE,
@@ -107,5 +105,5 @@ impl Resources {
 
 /// The error of a call that takes longer than it may.
 pub(crate) fn too_long() -> Error {
-    Error::new(Code::Timeout, "The call took too long")
+    Refusal::CallTooLong.into()
 }

@@ -21,7 +21,8 @@ use std::{
 };
 
 use portico_metrics::Waits;
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 use portico_storage::nice::lower_priority;
 use tokio::{
     runtime::{Builder, Runtime},
@@ -77,7 +78,7 @@ pub(crate) async fn acquire(
     waits: &Waits,
     longest: Duration,
     address: Option<IpAddr>,
-    too_many: &str,
+    too_many: Refusal,
 ) -> Result<WorkPermit, Error> {
     if let Some(permit) = permits.try_acquire() {
         return Ok(permit);
@@ -90,7 +91,7 @@ pub(crate) async fn acquire(
         }
         Err(_) => {
             waits.refused.increment();
-            Err(Error::new(Code::ServiceUnavailable, too_many).retry_after(longest.as_secs().max(1)))
+            Err(Error::from(too_many).retry_after(longest.as_secs().max(1)))
         }
     }
 }
@@ -116,13 +117,12 @@ pub async fn compute<T: Send + 'static>(
     address: Option<IpAddr>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
-    let too_many = "Too much to do at once; try again in a moment";
     let permit = acquire(
         &COMPUTING,
         &metrics::COMPUTING,
         LONGEST_COMPUTING_WAIT,
         address,
-        too_many,
+        Refusal::TooMuchAtOnce,
     )
     .await?;
     run(permit, async { Ok(work()) }).await
@@ -139,6 +139,8 @@ impl Drop for AbortOnDrop {
 
 #[cfg(test)]
 mod tests {
+    use portico_model::error::Code;
+
     use std::future::pending;
 
     use futures_util::poll;

@@ -13,6 +13,8 @@ use portico_model::{
     error::{Code, Collided, Error},
     time::Clock,
 };
+use portico_rules::refusal::{Missing, Refusal};
+use portico_rules::sentences::Word;
 use portico_sandbox::Sandbox;
 use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, secrets::Secrets};
 use serde_json::Value;
@@ -319,7 +321,7 @@ impl Service {
 fn run_of(procedure: &Procedure) -> Result<Run, Error> {
     match procedure.transports {
         Transports::Calls(run) => Ok(run),
-        Transports::Route => Err(Error::not_found("Procedure")),
+        Transports::Route => Err(Error::not_found(Missing::Procedure)),
     }
 }
 
@@ -353,7 +355,10 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
     }
     match error.code {
         Code::InternalServerError => {
-            error.message = format!("Internal server error (request {request_id})");
+            error.message = Refusal::InternalOf {
+                request: Word(request_id.to_string()),
+            }
+            .into();
         }
         // An error may be reported twice.
         Code::ServiceUnavailable if !error.message.contains(request_id) => {

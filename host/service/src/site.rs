@@ -11,7 +11,8 @@ use std::{
 };
 
 use http::{HeaderMap, HeaderName, Uri, header, uri::Scheme};
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::{Refusal, SiteRule};
 use tracing::warn;
 
 use crate::shape::quote;
@@ -44,30 +45,26 @@ pub enum ForeignSite {
 }
 
 impl ForeignSite {
-    /// The refusal of what the site asked for. `what` says what sites cannot do. Logged once, because a proxy that
-    /// changes `Host` makes this service's own pages look like those of another site.
-    pub fn refuse(&self, what: &str) -> Error {
+    /// The refusal of what the site asked for, which sites cannot do. Logged once, because a proxy that changes `Host`
+    /// makes this service's own pages look like those of another site.
+    pub fn refuse(&self, what: SiteRule) -> Error {
         static WARNED: AtomicBool = AtomicBool::new(false);
-        let Some(why) = self.why() else {
-            return Error::new(Code::Forbidden, what);
-        };
-        if !WARNED.swap(true, Ordering::Relaxed) {
-            warn!("a request was refused: {what}. {why}");
+        let refusal = self.refusal(what);
+        if matches!(self, Self::Origin { .. }) && !WARNED.swap(true, Ordering::Relaxed) {
+            warn!("a request was refused: {refusal}");
         }
-        Error::new(Code::Forbidden, format!("{what}. {why}"))
+        refusal.into()
     }
 
-    /// The names that differ, and what to do if both are this service's.
-    pub fn why(&self) -> Option<String> {
+    /// The refusal, with the names that differ and what to do if both are this service's.
+    pub fn refusal(&self, what: SiteRule) -> Refusal {
         match self {
-            Self::Said => None,
-            Self::Origin { origin, host } => Some(format!(
-                "The page is of {}, and the request is for the host {}. If both are this service, set public-url \
-                 (--public-url, PORTICO_PUBLIC_URL) to the address that people open, or let the proxy pass the header \
-                 Host on unchanged",
-                quote(origin),
-                quote(host)
-            )),
+            Self::Said => Refusal::OtherSite { what },
+            Self::Origin { origin, host } => Refusal::OtherOrigin {
+                what,
+                origin: quote(origin),
+                host: quote(host),
+            },
         }
     }
 }
@@ -317,16 +314,20 @@ mod tests {
     #[test]
     fn a_refusal_names_both_hosts_and_the_setting() {
         let sent = headers(&[("origin", "http://home.lan:8080"), ("host", "127.0.0.1:7575")]);
-        let refused = foreign_site(&sent, None).unwrap().refuse("No").message;
+        let refused = foreign_site(&sent, None)
+            .unwrap()
+            .refuse(SiteRule::SignIn)
+            .message;
         for word in [
-            "No.",
+            "cannot sign a user in.",
             "\"http://home.lan:8080\"",
             "\"127.0.0.1:7575\"",
             "--public-url",
         ] {
             assert!(refused.contains(word), "{refused}");
         }
-        assert_eq!(ForeignSite::Said.refuse("No").message, "No");
+        let said = ForeignSite::Said.refuse(SiteRule::SignIn).message;
+        assert_eq!(said, "Another site cannot sign a user in");
     }
 
     #[test]

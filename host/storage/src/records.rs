@@ -3,7 +3,8 @@
 //! The contract is `wit/storage.wit`; its comments say what each field means.
 #![allow(missing_docs, reason = "wit/storage.wit documents every field")]
 
-use portico_model::error::{self, Code, Collided};
+use portico_model::error::{self, Collided};
+use portico_model::refusal::Refusal;
 use portico_model::{App, ColorScheme, Id, Provider, Timestamp, User};
 
 /// What storage returns.
@@ -171,16 +172,13 @@ impl From<Error> for error::Error {
         match error {
             Error::Retry => Self {
                 cause: Some(Collided(1).into()),
-                ..Self::new(Code::ServiceUnavailable, "Storage is busy; try again in a moment")
+                ..Refusal::StorageBusy.into()
             },
             Error::Unavailable(cause) => Self {
                 cause: Some(anyhow::anyhow!(cause)),
-                ..Self::new(
-                    Code::ServiceUnavailable,
-                    "Storage is unavailable; try again later",
-                )
+                ..Refusal::StorageUnavailable.into()
             },
-            Error::TooLarge => Self::new(Code::Conflict, "The answer would be too large"),
+            Error::TooLarge => Refusal::AnswerTooLarge.into(),
             Error::Constraint(constraint) => {
                 Self::internal(anyhow::anyhow!("storage refused: {constraint:?}"))
             }

@@ -7,5 +7,6 @@ mod providers;
 mod rows;
 mod same_commit;
 mod table;
+mod words;
 
 pub use self::harness::{last_number, new_rows};

@@ -105,7 +105,7 @@ async fn read_app(
         let context = native.authenticate(&headers).await?.context(REQUEST_ID);
         let mut transaction = native.storage.begin(Access::Lookup, &context).await?;
         let app = transaction.get_app(&id, &Viewer::Everything).await?;
-        app.ok_or_else(|| Error::not_found("App"))
+        app.ok_or_else(|| Error::not_found(portico_model::refusal::Missing::App))
     })
     .await
 }

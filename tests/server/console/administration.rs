@@ -1,4 +1,4 @@
-//! The audit log and the desired state.
+//! The audit log and the configuration.
 
 use portico_tests::{Fixtures, Portico, administrator};
 use serde_json::{Value, json};
@@ -73,8 +73,8 @@ fn a_document_is_shown_as_a_difference_before_it_is_applied() {
     let fields = [("section", "show"), ("document", &*document), ("prune", "yes")];
     let page = browser.submit(&page, "/state", &fields);
     page.assert_status(200)
-        .assert_shows("1 record is created")
-        .assert_shows("1 record is removed")
+        .assert_shows("1 entry is created")
+        .assert_shows("1 entry is removed")
         .assert_shows("Nothing has been changed yet.")
         .assert_hides("<script>alert");
     assert_eq!(root.app_names(), ["old"]);
@@ -86,8 +86,8 @@ fn a_document_is_shown_as_a_difference_before_it_is_applied() {
         .assert_hides("<script>alert");
     let fields = [("section", "apply"), ("document", &*document), ("prune", "yes")];
     let page = browser.submit(&page, "/state", &fields);
-    page.assert_shows("1 record was created")
-        .assert_shows("1 record was removed");
+    page.assert_shows("1 entry was created")
+        .assert_shows("1 entry was removed");
     assert_eq!(root.app_names(), [HOSTILE]);
     let administrators = "groups: []\nusers: []";
     let fields = [
@@ -131,7 +131,7 @@ fn keys_of_a_document_that_nothing_reads_are_named() {
     let browser = Browser::of(&server, "root");
     let page = browser.open("/state");
     let document = "apps:\n- name: nas\n  hreff: https://nas.example\nbords: []\n<b>: 1\n";
-    for (section, heading) in [("show", "1 record is created"), ("apply", "1 record was created")] {
+    for (section, heading) in [("show", "1 entry is created"), ("apply", "1 entry was created")] {
         let fields = [("section", section), ("document", document)];
         browser
             .submit(&page, "/state", &fields)

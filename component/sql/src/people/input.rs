@@ -1,7 +1,7 @@
 //! The bounds of the texts that come in.
 
 use portico_model::error::Error;
-use portico_rules::{bounds, direction};
+use portico_rules::{bounds, direction, rule::Rule};
 
 use crate::transaction::Failure;
 
@@ -11,13 +11,17 @@ pub fn label(field: &str, text: &str) -> Result<String, Failure> {
     let length = text.chars().count();
     let problem = if !bounds::LABEL.contains(&length) {
         let (least, most) = bounds::LABEL.into_inner();
-        Some(format!("must have {least} to {most} characters, got {length}"))
+        Some(Rule::CharactersBetween {
+            least,
+            most,
+            got: length,
+        })
     } else if text.chars().any(char::is_control) {
-        Some("must not contain control characters".into())
+        Some(Rule::ControlCharacters)
     } else {
         direction::problem(text)
     };
-    refuse_if(field, problem)?;
+    refuse_if(field, problem.map(String::from))?;
     Ok(text.to_owned())
 }
 

@@ -125,7 +125,7 @@ impl Guest for ReadyStorage {
 }
 
 fn not_found(what: &str) -> Failure {
-    Refusal::not_found(what).into()
+    Refusal::new(Code::NotFound, format!("{what} not found")).into()
 }
 
 fn conflict(message: &str) -> Failure {

@@ -50,8 +50,24 @@ struct Row {
     address: Option<String>,
     procedure: String,
     target: Option<String>,
+    /// The groups that a sign-in added and removed: `+ID -ID and 7 more`.
+    groups: Option<String>,
     outcome: String,
     times: u64,
+}
+
+impl Row {
+    /// The ids of the groups with this sign.
+    fn groups(&self, sign: char) -> Vec<&str> {
+        let changes = self.groups.as_deref().unwrap_or_default().split(' ');
+        changes.filter_map(|change| change.strip_prefix(sign)).collect()
+    }
+
+    /// How many more groups there were than are named.
+    fn more_groups(&self) -> Option<&str> {
+        let (_, more) = self.groups.as_deref()?.split_once("and ")?;
+        more.strip_suffix(" more")
+    }
 }
 
 #[derive(Deserialize)]
@@ -126,9 +142,15 @@ impl AuditPage<'_> {
         all.collect()
     }
 
-    /// The actions to choose from, in words.
-    fn actions(&self) -> Vec<(&'static str, &'static str)> {
-        audited::actions(self.v.t.language)
+    /// The actions to choose from, in words, by their words.
+    fn actions(&self) -> Vec<(&str, &str)> {
+        let mut actions: Vec<(&str, &str)> = audited::actions(self.v.t.language);
+        let chosen = self.filter.procedure;
+        if !chosen.is_empty() && !actions.iter().any(|(name, _)| *name == chosen) {
+            actions.push((chosen, chosen));
+        }
+        actions.sort_by_key(|(_, words)| words.to_lowercase());
+        actions
     }
 
     fn action<'s>(&self, procedure: &'s str) -> &'s str {
@@ -137,6 +159,13 @@ impl AuditPage<'_> {
 
     fn outcome<'s>(&self, code: &'s str) -> &'s str {
         audited::outcome(self.v.t.language, code)
+    }
+
+    /// The groups that a sign-in added and removed, each list with its words.
+    fn changes<'s>(&self, row: &'s Row) -> Vec<(&'static str, Vec<&'s str>)> {
+        let t = &self.v.t.audit;
+        let lists = [(t.joined, row.groups('+')), (t.left, row.groups('-'))];
+        lists.into_iter().filter(|(_, ids)| !ids.is_empty()).collect()
     }
 
     /// Name and path of a record that exists.
@@ -246,6 +275,8 @@ async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String,
         if let Some(id) = &row.target {
             wanted.entry(kind).or_default().push(id);
         }
+        let groups = ['+', '-'].into_iter().flat_map(|sign| row.groups(sign));
+        wanted.entry("group").or_default().extend(groups);
     }
     let ids = |kind| wanted.get(kind).cloned().unwrap_or_default();
     let mut found = HashMap::new();

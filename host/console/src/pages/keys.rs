@@ -56,9 +56,16 @@ pub(super) struct ApiKey {
 }
 
 impl ApiKey {
-    /// What people call it: its name, or otherwise its id.
-    pub fn label(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.id)
+    /// What people call it: its name, or otherwise how it begins.
+    pub fn label(&self, visit: &Visit) -> String {
+        const SHOWN: usize = 16;
+        match &self.name {
+            Some(name) => name.clone(),
+            None => visit.fill(
+                visit.t.keys.unnamed,
+                self.id.chars().take(SHOWN).collect::<String>(),
+            ),
+        }
     }
 
     /// What it may do of what its user may do, in words.

@@ -12,6 +12,7 @@ mod engines;
 mod first_start;
 mod found_users;
 mod groups;
+mod help;
 mod home;
 mod icon_picker;
 mod invites;
@@ -53,6 +54,7 @@ pub(crate) fn routes() -> Router {
         .merge(engines::routes())
         .merge(first_start::routes())
         .merge(groups::routes())
+        .merge(help::routes())
         .merge(home::routes())
         .merge(icon_picker::routes())
         .merge(invites::routes())

@@ -1,4 +1,4 @@
-//! The audit log and the desired state.
+//! The audit log and the configuration.
 
 use super::texts;
 
@@ -14,9 +14,9 @@ texts! {
         which: "Several users have this in their names. Which one?", "Mehrere Benutzer heißen so. Welcher?";
         no_user: "No user is called {}.", "Kein Benutzer heißt {}.";
         procedure: "Action", "Aktion";
-        procedure_hint: "For example app.create or sign-in", "Zum Beispiel app.create oder sign-in";
-        outcome: "Outcome", "Ergebnis";
-        any_outcome: "Any outcome", "Jedes Ergebnis";
+        any_procedure: "Any action", "Jede Aktion";
+        outcome: "Result", "Ergebnis";
+        any_outcome: "Any result", "Jedes Ergebnis";
         from: "From (UTC)", "Von (UTC)";
         until: "Until (UTC)", "Bis (UTC)";
         not_a_day: "A day must be written as in 2030-12-31.", "Ein Tag muss geschrieben sein wie 2030-12-31.";
@@ -26,7 +26,10 @@ texts! {
         what: "What", "Was";
         who: "Who", "Wer";
         where_from: "From where", "Woher";
-        target: "Record", "Eintrag";
+        target: "About", "Betrifft";
+        joined: "Joined:", "Neu in:";
+        left: "Left:", "Nicht mehr in:";
+        more_groups: "and {} more groups", "und {} weitere Gruppen";
         anonymous: "without sign-in", "ohne Anmeldung";
         operator: "the operator", "der Betreiber";
         times: "{} times", "{}-mal";
@@ -40,9 +43,9 @@ texts! {
 }
 
 texts! {
-    /// The desired state.
+    /// The configuration: the dashboard as a document (*desired state*).
     State {
-        title: "Desired state", "Soll-Zustand";
+        title: "Configuration", "Konfiguration";
         lead: "One document describes groups, users, apps, search engines and boards. Portico shows what would change before it changes anything.", "Ein Dokument beschreibt Gruppen, Benutzer, Apps, Suchmaschinen und Boards. Portico zeigt, was sich ändern würde, bevor es etwas ändert.";
         download: "Download the present state", "Den jetzigen Stand herunterladen";
         download_text: "As JSON, without passwords and keys. Applying it again changes nothing.", "Als JSON, ohne Passwörter und Schlüssel. Es wieder anzuwenden ändert nichts.";
@@ -52,7 +55,7 @@ texts! {
         file: "Or a file", "Oder eine Datei";
         file_hint: "The file counts if you choose one.", "Die Datei gilt, wenn Sie eine wählen.";
         prune: "Remove what the document does not name", "Entfernen, was das Dokument nicht nennt";
-        prune_hint: "Affects only the kinds of records that the document lists: a list of apps without one of your apps removes that app.", "Betrifft nur die Arten von Einträgen, die das Dokument auflistet: Fehlt in der Liste der Apps eine Ihrer Apps, wird sie entfernt.";
+        prune_hint: "Affects only the kinds of entries that the document lists: a list of apps without one of your apps removes that app.", "Betrifft nur die Arten von Einträgen, die das Dokument auflistet: Fehlt in der Liste der Apps eine Ihrer Apps, wird sie entfernt.";
         show: "Show the difference", "Unterschied zeigen";
         missing: "Please paste a document or choose a file", "Bitte fügen Sie ein Dokument ein oder wählen Sie eine Datei";
         not_text: "The file is no text", "Die Datei ist kein Text";
@@ -65,15 +68,15 @@ texts! {
         nothing: "Nothing to change: the present state is as the document says.", "Nichts zu ändern: Der jetzige Stand ist, wie das Dokument sagt.";
         dry: "Nothing has been changed yet.", "Noch ist nichts geändert.";
         applied: "Applied", "Angewendet";
-        created: "1 record is created|{} records are created", "1 Eintrag wird angelegt|{} Einträge werden angelegt";
-        changed: "1 record is changed|{} records are changed", "1 Eintrag wird geändert|{} Einträge werden geändert";
-        removed: "1 record is removed|{} records are removed", "1 Eintrag wird entfernt|{} Einträge werden entfernt";
-        warnings: "Taken as it is, though no new record could have it:", "So übernommen, obwohl es kein neuer Eintrag haben dürfte:";
-        removed_warning: "These records are removed, and nothing brings them back.", "Diese Einträge werden entfernt, und nichts bringt sie zurück.";
-        was_created: "1 record was created|{} records were created", "1 Eintrag wurde angelegt|{} Einträge wurden angelegt";
-        was_changed: "1 record was changed|{} records were changed", "1 Eintrag wurde geändert|{} Einträge wurden geändert";
-        was_removed: "1 record was removed|{} records were removed", "1 Eintrag wurde entfernt|{} Einträge wurden entfernt";
-        unchanged: "1 record is as wanted|{} records are as wanted", "1 Eintrag ist wie gewünscht|{} Einträge sind wie gewünscht";
+        created: "1 entry is created|{} entries are created", "1 Eintrag wird angelegt|{} Einträge werden angelegt";
+        changed: "1 entry is changed|{} entries are changed", "1 Eintrag wird geändert|{} Einträge werden geändert";
+        removed: "1 entry is removed|{} entries are removed", "1 Eintrag wird entfernt|{} Einträge werden entfernt";
+        warnings: "Taken as it is, though no new entry could have it:", "So übernommen, obwohl es kein neuer Eintrag haben dürfte:";
+        removed_warning: "These entries are removed, and nothing brings them back.", "Diese Einträge werden entfernt, und nichts bringt sie zurück.";
+        was_created: "1 entry was created|{} entries were created", "1 Eintrag wurde angelegt|{} Einträge wurden angelegt";
+        was_changed: "1 entry was changed|{} entries were changed", "1 Eintrag wurde geändert|{} Einträge wurden geändert";
+        was_removed: "1 entry was removed|{} entries were removed", "1 Eintrag wurde entfernt|{} Einträge wurden entfernt";
+        unchanged: "1 entry is as wanted|{} entries are as wanted", "1 Eintrag ist wie gewünscht|{} Einträge sind wie gewünscht";
         unnamed: "Not in the document, and left alone: {}", "Nicht im Dokument, bleiben unberührt: {}";
         more: "and {} more", "und {} weitere";
         apply: "Apply", "Anwenden";

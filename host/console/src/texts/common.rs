@@ -18,8 +18,10 @@ texts! {
         keys: "API keys", "API-Schlüssel";
         engines: "Search engines", "Suchmaschinen";
         audit: "Audit log", "Protokoll";
-        state: "Desired state", "Soll-Zustand";
+        state: "Configuration", "Konfiguration";
         profile: "Profile", "Profil";
+        help: "Help", "Hilfe";
+        api: "API description", "API-Beschreibung";
         sign_in: "Sign in", "Anmelden";
         sign_out: "Sign out", "Abmelden";
         save: "Save", "Speichern";
@@ -43,7 +45,7 @@ texts! {
     /// Pages of errors.
     Errors {
         not_found_title: "There is nothing here", "Hier ist nichts";
-        not_found: "This page or record does not exist, or it was deleted in the meantime.", "Diese Seite oder dieser Eintrag existiert nicht oder wurde inzwischen gelöscht.";
+        not_found: "This page or entry does not exist, or it was deleted in the meantime.", "Diese Seite oder dieser Eintrag existiert nicht oder wurde inzwischen gelöscht.";
         forbidden_title: "You may not do this", "Das ist Ihnen nicht erlaubt";
         too_many_title: "Too many attempts", "Zu viele Versuche";
         failed_title: "Something went wrong", "Etwas ist schiefgegangen";

@@ -11,6 +11,7 @@ texts! {
         name: "What it is for", "Wofür er ist";
         name_hint: "For example: backup on the NAS", "Zum Beispiel: Backup auf dem NAS";
         create: "Create key", "Schlüssel anlegen";
+        unnamed: "Without a name, begins with {}", "Ohne Namen, beginnt mit {}";
         user: "User", "Benutzer";
         for_user: "For {}", "Für {}";
         other_user: "For another user", "Für einen anderen Benutzer";

@@ -9,9 +9,11 @@ pub(crate) mod audited;
 mod boards;
 mod common;
 mod engines;
+mod help;
 mod keys;
 mod looks;
 mod profile;
+pub(crate) mod refusals;
 pub(crate) mod rules;
 mod status;
 mod users;
@@ -65,6 +67,7 @@ groups! {
     register: common::Register,
     home: common::Home,
     profile: profile::Profile,
+    help: help::Help,
     keys: keys::Keys,
     users: users::Users,
     groups: users::Groups,

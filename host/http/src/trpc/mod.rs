@@ -28,6 +28,7 @@ use axum::{
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use portico_model::error::{Code, Error};
+use portico_model::refusal::Refusal;
 use portico_sandbox::Kind;
 use portico_service::{
     identity::Identity,
@@ -299,10 +300,7 @@ impl RequestContext {
         let service = &self.http.service;
         let procedure = authorised.procedure();
         if self.room.load(Ordering::Relaxed) == 0 {
-            let error = Error::new(
-                Code::PayloadTooLarge,
-                "The answers of this batch are too large together",
-            );
+            let error = Error::from(Refusal::AnswersTooLarge);
             let action = procedure.action(&self.identity, &self.id.0);
             service.audit.refuse(&action, &error);
             return Err(error);

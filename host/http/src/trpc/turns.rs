@@ -7,7 +7,8 @@
 
 use std::{future::pending, net::IpAddr, sync::Arc, time::Duration};
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_model::refusal::Refusal;
 use portico_service::{
     fair_semaphore::{FairSemaphore, Permit},
     throttle::Source,
@@ -63,8 +64,7 @@ async fn wait_unless_stopping<T>(
 
 /// The refusal of what waited for its turn in vain.
 pub(crate) fn too_many() -> Error {
-    let message = "Too many answers wait for clients to read them; try again in a moment";
-    Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
+    Error::from(Refusal::TooManyAnswers).retry_after(LONGEST_WAIT.as_secs())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The database of a service: SQLite in the data directory, or PostgreSQL.
+//! The database of a service: SQLite in the data directory, or PostgreSQL; memory for `portico demo`.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use portico_model::time::{Clock, MonotonicClock, SystemClock};
 use portico_postgres::{Limits, PostgresStorage};
 use portico_server::{data_dir::DataDir, metrics::CountConnections};
 use portico_sqlite::SqliteStorage;
-use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords};
+use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords, memory::MemoryStorage};
 use tokio::task::spawn_blocking;
 use tracing::warn;
 
@@ -19,9 +19,16 @@ use super::{
 pub enum Database {
     Sqlite(Arc<SqliteStorage>),
     Postgres(Arc<PostgresStorage>),
+    /// Nothing is stored.
+    Memory(Arc<MemoryStorage>),
 }
 
 impl Database {
+    /// An empty one in memory, where people see the apps of their boards.
+    pub fn in_memory() -> Self {
+        Self::Memory(Arc::new(MemoryStorage::new().with_apps_by_board()))
+    }
+
     /// Refuses settings that do not name a database, before anything is created for them.
     pub fn check(settings: &Settings) -> anyhow::Result<()> {
         let url = settings.database.as_deref();
@@ -68,13 +75,16 @@ impl Database {
         match self {
             Self::Sqlite(storage) => storage.clone(),
             Self::Postgres(storage) => storage.clone(),
+            Self::Memory(storage) => storage.clone(),
         }
     }
 
     /// The records that its hosts share: in PostgreSQL, or in the memory of the only host.
     pub fn shared(&self) -> Arc<dyn SharedRecords> {
         match self {
-            Self::Sqlite(_) => Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default()))),
+            Self::Sqlite(_) | Self::Memory(_) => {
+                Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default())))
+            }
             Self::Postgres(storage) => storage.shared(),
         }
     }
@@ -82,7 +92,7 @@ impl Database {
     /// The time that its hosts share: that of PostgreSQL's server, or that of the machine.
     pub fn clock(&self) -> Arc<dyn Clock> {
         match self {
-            Self::Sqlite(_) => Arc::new(SystemClock),
+            Self::Sqlite(_) | Self::Memory(_) => Arc::new(SystemClock),
             Self::Postgres(storage) => storage.clock(),
         }
     }
@@ -92,6 +102,7 @@ impl Database {
         match self {
             Self::Sqlite(_) => data.path().display().to_string(),
             Self::Postgres(storage) => storage.shown().to_owned(),
+            Self::Memory(_) => "memory".into(),
         }
     }
 
@@ -110,7 +121,7 @@ impl Database {
     pub async fn verify(&self) -> anyhow::Result<()> {
         match self {
             Self::Sqlite(storage) => storage.verify().await,
-            Self::Postgres(_) => Ok(()),
+            Self::Postgres(_) | Self::Memory(_) => Ok(()),
         }
     }
 

@@ -13,6 +13,7 @@ mod copy;
 mod copy_places;
 mod data_check;
 mod database;
+mod demo;
 mod diff;
 mod difference;
 mod doctor;
@@ -62,7 +63,7 @@ use self::settings::Settings;
 
 /// The users and apps of a dashboard: a sandboxed component, and the host that serves it.
 ///
-/// Start with `portico serve`, then create the administrator:
+/// Look around with `portico demo`. Start with `portico serve`, then create the administrator:
 ///
 ///   curl -H 'content-type: application/json' http://127.0.0.1:7575/api/trpc/user.initUser \
 ///     -d '{"username": "ada", "password": "correct horse"}'
@@ -80,6 +81,8 @@ struct Cli {
 enum Command {
     /// Serve users and apps over HTTP until stopped (SIGTERM or Ctrl-C)
     Serve(Box<serve::Serve>),
+    /// Look around a sample household in memory, on this machine only: nothing is stored
+    Demo(demo::Demo),
     /// Ask whether the host on this machine is ready: the exit code says so
     Healthcheck(healthcheck::Healthcheck),
     /// Look at everything that `portico serve` needs, and say what to do
@@ -126,6 +129,10 @@ pub fn run() -> anyhow::Result<ExitCode> {
         return compile::run();
     }
     process::prepare()?;
+    if let Command::Demo(demo) = cli.command {
+        // It has none of the settings of a host.
+        return demo.run().map(|()| ExitCode::SUCCESS);
+    }
     let settings = Settings::load(cli.config.as_deref())?;
     match cli.command {
         Command::Serve(serve) => serve.run(settings),
@@ -145,6 +152,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
         Command::StorageKit(kit) => return Ok(kit.run()),
+        Command::Demo(demo) => demo.run(),
         Command::Compile => return compile::run(),
     }
     .map(|()| ExitCode::SUCCESS)

@@ -33,6 +33,8 @@ use super::{
     apply::apply_at_start,
     backups::BackupSettings,
     compat::CompatSettings,
+    database::Database,
+    demo::Household,
     document::{Document, unknown_keys},
     front::{FrontSettings, Switch},
     host::Host,
@@ -170,6 +172,7 @@ impl Serve {
             limits,
             watch,
             document,
+            is_demo: false,
         };
         Ok((settings, start))
     }
@@ -182,11 +185,30 @@ pub struct Start {
     watch: bool,
     /// Applied before the first request is accepted.
     document: Option<Document>,
+    /// Whether it is `portico demo`, in memory.
+    is_demo: bool,
+}
+
+impl Start {
+    /// The start of `portico demo`.
+    pub fn demo(listen: SocketAddr) -> Self {
+        let limits = HttpLimits {
+            drain_time: Duration::ZERO,
+            ..LimitSettings::default().http()
+        };
+        Self {
+            listen,
+            limits,
+            watch: false,
+            document: None,
+            is_demo: true,
+        }
+    }
 }
 
 /// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
 /// the database, if that is why the host stopped.
-async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
+pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
     let mut stop_signals = StopSignals::new()?;
     let starting = Starting::begin()?;
@@ -195,6 +217,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         limits,
         watch,
         document,
+        is_demo,
     } = start;
     let metrics = Metrics::new();
     if let Some(address) = settings.metrics {
@@ -202,8 +225,9 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         tokio::spawn(metrics::serve(listener, metrics.clone()));
     }
     let mut listener = None;
-    let host = Host::open_with(&settings, async |data| {
-        open_when_there(&settings, data, listen, &mut listener).await
+    let host = Host::open_with(&settings, async |data| match is_demo {
+        true => Ok(Database::in_memory()),
+        false => open_when_there(&settings, data, listen, &mut listener).await,
     })
     .await?;
     let backups = settings.backup.backups(&host.data);
@@ -212,6 +236,10 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         let what = format!("{} to be applied", document.name());
         patiently(what, apply_at_start(&host, &document)).await?;
     }
+    let household = match is_demo {
+        true => Some(Household::move_in(&host.service).await?),
+        false => None,
+    };
     let is_open = !host
         .service
         .has_users("start")
@@ -245,7 +273,11 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
     ))?;
-    if has_console && io::stdout().is_terminal() {
+    if let Some(household) = household {
+        for line in household.welcome(address).lines() {
+            print(line)?;
+        }
+    } else if has_console && io::stdout().is_terminal() {
         print(&where_to_click(
             address,
             settings.http.public_url.as_ref(),

@@ -6,6 +6,7 @@
 //! checked in the transaction that writes, so this holds between hosts as well.
 
 use portico_model::error::{Code, Error};
+use portico_rules::refusal::{Missing, Refusal, UniqueName};
 use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};
 use serde::Serialize;
 
@@ -114,8 +115,7 @@ fn check_own(call: &Call, user_id: &str) -> Result<(), Error> {
     if is_admin || call.identity.user_id() == Some(user_id) {
         return Ok(());
     }
-    let message = "This needs the permission admin: it is about another user";
-    Err(Error::new(Code::Forbidden, message))
+    Err(Refusal::NotYourExtras.into())
 }
 
 async fn of_user(mut call: Call) -> Result<Output, Error> {
@@ -125,7 +125,7 @@ async fn of_user(mut call: Call) -> Result<Output, Error> {
     let of = ExtrasOf::User(input.id.clone());
     let extras = transaction.get_extras(&of).await?;
     let is_there = extras.is_some() || transaction.get_session_user(&input.id).await?.is_some();
-    require_found(is_there, "User")?;
+    require_found(is_there, Missing::User)?;
     let version = version(None, extras.as_deref());
     json(&Extras { extras, version })
 }
@@ -141,7 +141,10 @@ async fn save_of_user(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.get_extras(&of).await?;
     // It returns whether there is such a user, and changes nothing without the commit.
-    require_found(transaction.set_extras(&of, extras.as_deref()).await?, "User")?;
+    require_found(
+        transaction.set_extras(&of, extras.as_deref()).await?,
+        Missing::User,
+    )?;
     check_version(input.version, || version(None, present.as_deref()))?;
     transaction.commit().await?;
     json(&())
@@ -195,10 +198,13 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
         board.board.is_public = is_public;
         board.items = input.items.unwrap_or(board.items);
         let updated = transaction.update_board(&board, &key).await;
-        let is_free = updated.map_err(|error| not_found_if_referred(error, "App"))?;
-        require_name_free(is_free, "The board's name")?;
+        let is_free = updated.map_err(|error| not_found_if_referred(error, Missing::App))?;
+        require_name_free(is_free, UniqueName::Board)?;
     }
-    require_found(transaction.set_extras(&of, extras.as_deref()).await?, "Board")?;
+    require_found(
+        transaction.set_extras(&of, extras.as_deref()).await?,
+        Missing::Board,
+    )?;
     transaction.commit().await?;
     json(&())
 }
@@ -225,5 +231,5 @@ fn check_version(read: Option<String>, stored: impl FnOnce() -> String) -> Resul
 }
 
 fn changed() -> Error {
-    Error::new(Code::Conflict, "It has changed since this version of it was read")
+    Refusal::VersionChanged.into()
 }

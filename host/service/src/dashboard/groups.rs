@@ -3,6 +3,7 @@
 //! Invariant: no change of groups takes `admin` from the last administrator.
 
 use portico_model::error::{Code, Error};
+use portico_rules::refusal::{Missing, Refusal, UniqueName};
 use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{Access, DashboardTransaction};
 
@@ -131,7 +132,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     require_name_free(
         transaction.insert_group(&id, &name, &name_key).await?,
-        "The group's name",
+        UniqueName::Group,
     )?;
     transaction.commit().await?;
     json(&Created { id })
@@ -157,8 +158,8 @@ async fn rename(mut call: Call) -> Result<Output, Error> {
         && transaction
             .update_group(&input.group_id, &name, &name_key)
             .await?;
-    require_name_free(is_free, "The group's name")?;
-    require_found(renamed, "Group")?;
+    require_name_free(is_free, UniqueName::Group)?;
+    require_found(renamed, Missing::Group)?;
     transaction.commit().await?;
     json(&())
 }
@@ -167,7 +168,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;
-    require_found(transaction.delete_group(&input.id).await?, "Group")?;
+    require_found(transaction.delete_group(&input.id).await?, Missing::Group)?;
     guard.after(&mut *transaction).await?;
     transaction.commit().await?;
     json(&())
@@ -183,7 +184,7 @@ async fn save_permissions(mut call: Call) -> Result<Output, Error> {
         transaction
             .set_group_permissions(&input.group_id, &permissions)
             .await?,
-        "Group",
+        Missing::Group,
     )?;
     guard.after(&mut *transaction).await?;
     transaction.commit().await?;
@@ -195,8 +196,8 @@ async fn add_member(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     let added = transaction.add_to_group(&input.user_id, &input.group_id).await;
     require_found(
-        added.map_err(|error| not_found_if_referred(error, "User"))?,
-        "Group",
+        added.map_err(|error| not_found_if_referred(error, Missing::User))?,
+        Missing::Group,
     )?;
     transaction.commit().await?;
     json(&())
@@ -210,7 +211,7 @@ async fn remove_member(mut call: Call) -> Result<Output, Error> {
         transaction
             .remove_from_group(&input.user_id, &input.group_id)
             .await?,
-        "Member",
+        Missing::Member,
     )?;
     guard.after(&mut *transaction).await?;
     transaction.commit().await?;
@@ -231,10 +232,7 @@ impl AdministratorGuard {
 
     async fn after(self, transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
         if self.existed && !admin_exists(transaction).await? {
-            return Err(Error::new(
-                Code::Conflict,
-                "This would take admin from the last administrator",
-            ));
+            return Err(Refusal::LastAdminLoses.into());
         }
         Ok(())
     }
@@ -245,6 +243,5 @@ pub(super) async fn require_administrator(transaction: &mut dyn DashboardTransac
     if admin_exists(transaction).await? {
         return Ok(());
     }
-    let message = "There would be no administrator: no user in a group with the permission admin";
-    Err(Error::new(Code::Conflict, message))
+    Err(Refusal::NoAdministrator.into())
 }

@@ -1,6 +1,7 @@
 //! `icon.*`: the icons that people choose from.
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 
 use crate::{
     procedures::{
@@ -36,11 +37,5 @@ async fn search(mut call: Call) -> Result<Output, Error> {
     let input: Search = call.input()?;
     let limit = input.limit.unwrap_or(LIMIT) as usize;
     let found = call.resources.sandbox.icons().search(&input.query, limit).await;
-    let unreachable = || {
-        Error::new(
-            Code::ServiceUnavailable,
-            "No collection of icons can be reached now",
-        )
-    };
-    json(&found.ok_or_else(unreachable)?)
+    json(&found.ok_or(Refusal::NoIconCollection)?)
 }

@@ -15,6 +15,7 @@ use portico_model::{
     time,
 };
 use portico_rules::bounds;
+use portico_rules::refusal::Missing;
 use portico_storage::{Access, NewInvite, hash_secret};
 use serde::Serialize;
 
@@ -179,7 +180,7 @@ async fn get_by_token(mut call: Call) -> Result<Output, Error> {
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
-    require_found(transaction.delete_invite(&input.id).await?, "Invite")?;
+    require_found(transaction.delete_invite(&input.id).await?, Missing::Invite)?;
     transaction.commit().await?;
     json(&())
 }

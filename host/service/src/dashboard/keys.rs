@@ -5,6 +5,9 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
+use portico_rules::refusal::{Missing, Refusal};
+use portico_rules::rule::Rule;
+use portico_rules::sentences::Word;
 use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTransaction, KeyLimits};
 use serde::Serialize;
@@ -145,7 +148,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let user_id = input
         .user_id
         .or_else(|| call.identity.user_id().map(Into::into))
-        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is not a user"))?;
+        .ok_or_else(|| Error::invalid_field("userId", Rule::RequiredOfOperator))?;
 
     let transaction = call.begin(Access::Write).await?;
     insert(&call, transaction, user_id, name, input.key).await
@@ -155,7 +158,7 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
     let input = call.input::<Option<NewKey>>()?.unwrap_or_default();
     let name = checked_name(&input)?;
     let user_id = call.identity.user_id();
-    let user_id = user_id.ok_or_else(|| Error::new(Code::BadRequest, "The operator is not a user"))?;
+    let user_id = user_id.ok_or(Refusal::OperatorIsNoUser)?;
 
     let mut transaction = call.begin(Access::Write).await?;
     if let Authentication::Key(id) = &call.identity.authentication {
@@ -166,14 +169,13 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
         if let Some(end) = calling.expires_at
             && input.expires_at.is_none_or(|expires_at| expires_at > end)
         {
-            let end = time::format(end).unwrap_or_default();
-            let message = format!("must be at most {end}, when the key that the call came with ends");
-            return Err(Error::invalid_field("expiresAt", message));
+            let end = Word(time::format(end).unwrap_or_default());
+            return Err(Error::invalid_field("expiresAt", Rule::NotBefore { end }));
         }
     }
     if transaction.list_keys(Some(user_id)).await?.len() >= MOST_OWN_KEYS {
-        let message = format!("You have {MOST_OWN_KEYS} API keys; delete one first");
-        return Err(Error::new(Code::Conflict, message));
+        let most = MOST_OWN_KEYS;
+        return Err(Refusal::TooManyOwnKeys { most }.into());
     }
     insert(&call, transaction, user_id.into(), name, input).await
 }
@@ -216,7 +218,7 @@ async fn insert(
     transaction
         .insert_key(&key, &issued.hash)
         .await
-        .map_err(|error| not_found_if_referred(error, "User"))?;
+        .map_err(|error| not_found_if_referred(error, Missing::User))?;
     transaction.commit().await?;
     json(&Created {
         id: issued.id,
@@ -239,7 +241,7 @@ fn summary(key: &ApiKey) -> String {
 async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: Delete = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
-    require_found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    require_found(transaction.delete_key(&input.api_key_id).await?, Missing::ApiKey)?;
     transaction.commit().await?;
     json(&())
 }
@@ -251,7 +253,10 @@ async fn delete_own(mut call: Call) -> Result<Output, Error> {
     let keys = transaction.list_keys(Some(user_id)).await?;
     // Another user's key counts as missing.
     let own = keys.iter().any(|key| key.id == input.api_key_id);
-    require_found(own && transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    require_found(
+        own && transaction.delete_key(&input.api_key_id).await?,
+        Missing::ApiKey,
+    )?;
     transaction.commit().await?;
     json(&())
 }

@@ -12,6 +12,7 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
+use portico_rules::refusal::{Missing, Refusal};
 use portico_storage::{Access, AccountKey, DashboardTransaction, PasswordLink, SecretHash, hash_secret};
 use serde::Serialize;
 
@@ -86,19 +87,16 @@ pub(super) static ROWS: &[Row] = &[
 async fn create(mut call: Call) -> Result<Output, Error> {
     let NewLink { user_id } = call.input()?;
     if call.identity.user_id() == Some(&user_id) {
-        let message = "To set your own password, you need the previous one: use user.changePassword";
-        return Err(Error::new(Code::Forbidden, message));
+        return Err(Refusal::OwnPasswordLink.into());
     }
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let account = transaction.get_account(&AccountKey::Id(user_id)).await?;
-    let account = account.ok_or_else(|| Error::not_found("User"))?;
+    let account = account.ok_or_else(|| Error::not_found(Missing::User))?;
     if account.provider != Provider::Credentials {
-        let message = "Name, email and password of this user belong to an external provider";
-        return Err(Error::new(Code::Forbidden, message));
+        return Err(Refusal::ExternalUser.into());
     }
     if account.disabled {
-        let message = "The user is disabled: enable the user first";
-        return Err(Error::new(Code::Conflict, message));
+        return Err(Refusal::UserDisabled.into());
     }
     if !call
         .resources
@@ -116,7 +114,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         creator_id,
     };
     let stored = transaction.put_password_link(&link, &issued.hash).await;
-    stored.map_err(|error| not_found_if_referred(error, "User"))?;
+    stored.map_err(|error| not_found_if_referred(error, Missing::User))?;
     transaction.commit().await?;
     json(&Link {
         token: issued.text,
@@ -167,8 +165,7 @@ async fn user_of(
 }
 
 fn unusable() -> Error {
-    let message = "This link cannot be used: it was used or replaced, or has expired. Ask for a new one";
-    Error::new(Code::Forbidden, message)
+    Refusal::DeadPasswordLink.into()
 }
 
 /// Checks a password by the component's rules and hashes it. The link is what permits it, so the component gets the

@@ -1,6 +1,8 @@
 //! `searchEngine.*`: the search engines that the dashboard offers.
 
 use portico_model::error::{Code, Error};
+use portico_rules::refusal::{Missing, UniqueName};
+use portico_rules::rule::Rule;
 use portico_rules::{bounds, icons};
 use portico_storage::{Access, SearchEngine};
 
@@ -120,10 +122,7 @@ pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
         .split_once("://")
         .map(|(scheme, _)| scheme.to_ascii_lowercase());
     if !matches!(scheme.as_deref(), Some("http" | "https")) || !engine.url_template.contains("%s") {
-        fields.refuse(
-            "urlTemplate",
-            "must begin with http:// or https:// and contain %s".into(),
-        );
+        fields.refuse("urlTemplate", Rule::NotUrlTemplate.into());
     }
     engine
 }
@@ -145,7 +144,7 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
     let engine = transaction.get_search_engine(&input.id).await?;
-    json(&engine.ok_or_else(|| Error::not_found("Search engine"))?)
+    json(&engine.ok_or_else(|| Error::not_found(Missing::SearchEngine))?)
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
@@ -173,7 +172,7 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.list_search_engines().await?;
     let present = present.iter().find(|one| one.id == engine.id);
-    require_found(present.is_some(), "Search engine")?;
+    require_found(present.is_some(), Missing::SearchEngine)?;
     let mut fields = Fields::default();
     keeps_direction(&mut fields, &engine, present);
     fields.check()?;
@@ -186,7 +185,7 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 }
 
 /// What must be unique.
-const NAMES: &str = "The search engine's name or short";
+const NAMES: UniqueName = UniqueName::SearchEngine;
 
 /// Checks a search engine and trims its texts.
 fn checked(id: String, input: NewEngine) -> Result<SearchEngine, Error> {
@@ -222,7 +221,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     require_found(
         transaction.delete_search_engine(&input.id).await?,
-        "Search engine",
+        Missing::SearchEngine,
     )?;
     transaction.commit().await?;
     json(&())

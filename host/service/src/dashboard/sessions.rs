@@ -7,6 +7,7 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
+use portico_rules::refusal::Missing;
 use portico_storage::{Access, Authentication, Session};
 use serde::Serialize;
 
@@ -119,7 +120,10 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let sessions = transaction.list_sessions(user_id).await?;
     // Another user's session counts as missing.
     let own = sessions.iter().any(|session| session.id == input.id);
-    require_found(own && transaction.delete_session(&input.id).await?, "Session")?;
+    require_found(
+        own && transaction.delete_session(&input.id).await?,
+        Missing::Session,
+    )?;
     transaction.commit().await?;
     json(&())
 }

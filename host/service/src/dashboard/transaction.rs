@@ -1,5 +1,7 @@
 //! Transactions of the dashboard's procedures, and the errors that follow from their results.
 
+use std::fmt::Display;
+
 use portico_model::error::{Code, Error};
 use portico_storage::{self as storage, Constraint, DashboardTransaction};
 
@@ -31,7 +33,7 @@ impl Call {
 }
 
 /// `NOT_FOUND` unless the record was found.
-pub(super) fn require_found(found: bool, what: &str) -> Result<(), Error> {
+pub(super) fn require_found(found: bool, what: impl Display) -> Result<(), Error> {
     if found {
         Ok(())
     } else {
@@ -40,7 +42,7 @@ pub(super) fn require_found(found: bool, what: &str) -> Result<(), Error> {
 }
 
 /// `CONFLICT` unless the name was free.
-pub(super) fn require_name_free(free: bool, what: &str) -> Result<(), Error> {
+pub(super) fn require_name_free(free: bool, what: impl Display) -> Result<(), Error> {
     if free {
         Ok(())
     } else {
@@ -49,7 +51,7 @@ pub(super) fn require_name_free(free: bool, what: &str) -> Result<(), Error> {
 }
 
 /// `NOT_FOUND` if a statement failed because it refers to a missing record.
-pub(super) fn not_found_if_referred(error: storage::Error, what: &str) -> Error {
+pub(super) fn not_found_if_referred(error: storage::Error, what: impl Display) -> Error {
     match error {
         storage::Error::Constraint(Constraint::Reference) => Error::not_found(what),
         error => error.into(),

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use portico_model::{PathSegment, error::Error};
-use portico_rules::{bounds, direction};
+use portico_rules::{bounds, direction, rule::Rule};
 
 use crate::{
     issues::Issues,
@@ -46,10 +46,15 @@ impl Fields {
             let (least, most) = characters.into_inner();
             self.refuse(
                 field,
-                format!("must have {least} to {most} characters, got {length}"),
+                Rule::CharactersBetween {
+                    least,
+                    most,
+                    got: length,
+                }
+                .into(),
             );
         } else if text.chars().any(char::is_control) {
-            self.refuse(field, "must not contain control characters".into());
+            self.refuse(field, Rule::ControlCharacters.into());
         }
         text.to_owned()
     }
@@ -60,18 +65,12 @@ impl Fields {
         let text = text?.trim();
         let length = text.chars().count();
         if length > most {
-            self.refuse(
-                field,
-                format!("must have at most {most} characters, got {length}"),
-            );
+            self.refuse(field, Rule::TooLong { most, got: length }.into());
         } else if text
             .chars()
             .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
         {
-            self.refuse(
-                field,
-                "must not contain control characters other than newline and tab".into(),
-            );
+            self.refuse(field, Rule::ControlCharactersInLines.into());
         }
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -80,14 +79,14 @@ impl Fields {
     /// may be older than the rule.
     pub fn keeps_direction(&mut self, field: &str, text: &str, present: Option<&str>) {
         if let Some(problem) = direction::problem(text).filter(|_| present != Some(text)) {
-            self.refuse(field, problem);
+            self.refuse(field, problem.into());
         }
     }
 
     /// Checks that a list has at most `most` entries.
     pub fn count(&mut self, field: &str, length: usize, most: usize) {
         if length > most {
-            self.refuse(field, format!("must have at most {most} entries, got {length}"));
+            self.refuse(field, Rule::TooManyEntries { most, got: length }.into());
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 use portico_sandbox::Sandbox;
 use portico_storage::{ADMIN, CallContext, DashboardTransaction};
 use tracing::{info, warn};
@@ -46,10 +47,9 @@ pub(super) async fn stated_keys(
 fn possible(names: Vec<String>) -> Result<Vec<String>, Error> {
     if names.iter().map(String::len).sum::<usize>() > MOST_BYTES {
         let cause = anyhow::anyhow!("the names of the user's groups are longer than 1 MiB together");
-        let message = "The sign-in provider names too many groups; ask your administrator";
         return Err(Error {
             cause: Some(cause),
-            ..Error::new(Code::ServiceUnavailable, message)
+            ..Refusal::ProviderGroups.into()
         });
     }
     let mut seen = HashSet::new();
@@ -146,6 +146,8 @@ async fn is_admin(transaction: &mut dyn DashboardTransaction, user_id: &str) -> 
 
 #[cfg(test)]
 mod tests {
+    use portico_model::error::Code;
+
     use super::*;
 
     #[test]

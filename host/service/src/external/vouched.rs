@@ -1,13 +1,12 @@
 //! The user for whom a provider vouches.
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 pub use portico_sandbox::{ExternalIdentity as Vouched, Linking};
 
 /// The refusal of a provider's account that cannot become a user. It leaves the reason out, which the log has.
 pub fn unusable_account() -> Error {
-    let message =
-        "The provider's account cannot be used here; ask your administrator (the log has the reason)";
-    Error::new(Code::Forbidden, message)
+    Refusal::ProviderAccount.into()
 }
 
 /// A user, as an external provider describes them.

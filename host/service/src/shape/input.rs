@@ -4,6 +4,10 @@
 //! type of number. Unknown keys are ignored.
 
 use portico_model::{PathSegment, error::Error, time};
+use portico_rules::{
+    rule::{Plain, Rule},
+    sentences::{Numeral, Word},
+};
 use serde_json::{Map, Number, Value};
 
 use super::{Field, Shape};
@@ -28,7 +32,7 @@ impl Shape {
         let value = match (self.plain(), input) {
             (Self::Nothing, _) | (Self::Optional(_), None) => Value::Null,
             (_, None) => {
-                check.refuse(format!("is required: {}", self.noun()));
+                check.refuse(Rule::Required { noun: self.noun() });
                 Value::Null
             }
             (shape, Some(mut value)) => {
@@ -50,7 +54,7 @@ impl Shape {
         let mut issues = Issues::default();
         for (key, text) in pairs {
             let refusal = if input.contains_key(&key) {
-                Some("appears more than once".to_owned())
+                Some(Rule::KeyTwice)
             } else {
                 let shape = fields
                     .iter()
@@ -61,14 +65,15 @@ impl Shape {
                     Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
                     _ => Some(Value::String(text.clone())),
                 };
-                let refusal = value
-                    .is_none()
-                    .then(|| format!("must be {}, got another text", shape.unwrap_or(Self::Text).noun()));
+                let refusal = value.is_none().then(|| Rule::WrongType {
+                    noun: shape.unwrap_or(Self::Text).noun(),
+                    got: Plain::AnotherText.into(),
+                });
                 input.insert(key.clone(), value.unwrap_or_default());
                 refusal
             };
-            if let Some(message) = refusal {
-                issues.add([PathSegment::Field(key)], message);
+            if let Some(rule) = refusal {
+                issues.add([PathSegment::Field(key)], rule);
             }
         }
         issues.check()?;
@@ -90,14 +95,14 @@ fn read_integer(text: &str) -> Option<Value> {
 }
 
 /// The type of a value. The value itself is not shown: it may be a secret in the wrong field.
-fn kind(value: &Value) -> &'static str {
+fn kind(value: &Value) -> Plain {
     match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+        Value::Null => Plain::Null,
+        Value::Bool(_) => Plain::Boolean,
+        Value::Number(_) => Plain::Number,
+        Value::String(_) => Plain::Text,
+        Value::Array(_) => Plain::List,
+        Value::Object(_) => Plain::Object,
     }
 }
 
@@ -125,23 +130,23 @@ impl From<Step> for PathSegment {
 }
 
 impl Check {
-    fn refuse(&mut self, message: String) {
+    fn refuse(&mut self, rule: Rule) {
         self.issues
-            .add(self.path.iter().map(|step| PathSegment::from(*step)), message);
+            .add(self.path.iter().map(|step| PathSegment::from(*step)), rule);
     }
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
         if let Shape::Bounded(_, bound) = shape
             && let Some(whole) = value.as_number().and_then(whole)
-            && let Some(rule) = bound.broken_by(whole)
+            && let Some(rule) = bound.broken_by(whole, value)
         {
-            self.refuse(format!("must be a whole number {rule}, got {value}"));
+            self.refuse(rule);
             return;
         }
         let shape = shape.plain();
         match (shape, &mut *value) {
             (Shape::Text, Value::String(text)) if self.only_storable && text.contains('\0') => {
-                self.refuse("must not contain U+0000".into());
+                self.refuse(Rule::NulCharacter);
             }
             (Shape::Text, Value::String(_))
             | (Shape::Boolean, Value::Bool(_))
@@ -164,7 +169,11 @@ impl Check {
                         *value = (whole.clamp(*bounds.start(), *bounds.end()) as i32).into();
                     }
                     Some(_) => {
-                        self.refuse(format!("must be from {} to {}, got {number}", i32::MIN, i32::MAX));
+                        self.refuse(Rule::NumberOutside {
+                            least: i32::MIN.into(),
+                            most: i32::MAX.into(),
+                            got: Word(number.to_string()),
+                        });
                     }
                     None => self.mismatch(shape, value),
                 }
@@ -181,7 +190,9 @@ impl Check {
                     Some((_, fields)) => self.fields(fields, object),
                     None => self.at(Step::Field("kind"), |check| {
                         let names: Vec<_> = kinds.iter().map(|(name, _)| format!("{name:?}")).collect();
-                        check.refuse(format!("must be one of {}", names.join("|")));
+                        check.refuse(Rule::NotOneOf {
+                            choices: names.join("|"),
+                        });
                     }),
                 }
             }
@@ -196,7 +207,9 @@ impl Check {
                 Some(item) => self.at(step, |check| check.value(&field.shape, item)),
                 None if field.optional => {}
                 None => self.at(step, |check| {
-                    check.refuse(format!("is required: {}", field.shape.noun()));
+                    check.refuse(Rule::Required {
+                        noun: field.shape.noun(),
+                    });
                 }),
             }
         }
@@ -210,12 +223,17 @@ impl Check {
 
     fn mismatch(&mut self, shape: &Shape, value: &Value) {
         let got = match (shape, value) {
-            (Shape::Choice(_) | Shape::Date, Value::String(_)) => "another text".to_owned(),
+            (Shape::Choice(_) | Shape::Date, Value::String(_)) => Plain::AnotherText,
             // A number is not a secret.
-            (Shape::Integer | Shape::Position, Value::Number(number)) => number.to_string(),
-            _ => kind(value).to_owned(),
+            (Shape::Integer | Shape::Position, Value::Number(number)) => Plain::Sent {
+                number: Numeral(number.to_string()),
+            },
+            _ => kind(value),
         };
-        self.refuse(format!("must be {}, got {got}", shape.noun()));
+        self.refuse(Rule::WrongType {
+            noun: shape.noun(),
+            got: got.into(),
+        });
     }
 }
 

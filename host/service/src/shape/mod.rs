@@ -13,7 +13,11 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use portico_rules::bounds;
+use portico_rules::{
+    bounds,
+    rule::{Noun, Plain, Rule},
+    sentences::Word,
+};
 use serde_json::Value;
 
 pub(crate) use self::record::{Shaped, join, join_all, records, shape_of};
@@ -82,13 +86,21 @@ impl Bound {
         Self::Range(*numbers.start() as i32, *numbers.end() as i32)
     }
 
-    /// The rule that a number breaks, in the words of the component.
-    fn broken_by(&self, number: f64) -> Option<String> {
+    /// The rule that a number breaks, which was sent as this value.
+    fn broken_by(&self, number: f64, sent: &Value) -> Option<Rule> {
+        let got = || Word(sent.to_string());
         match *self {
             Self::Range(from, to) if !(f64::from(from)..=f64::from(to)).contains(&number) => {
-                Some(format!("from {from} to {to}"))
+                Some(Rule::NumberBetween {
+                    least: from.into(),
+                    most: to.into(),
+                    got: got(),
+                })
             }
-            Self::From(from) if number < f64::from(from) => Some(format!("of at least {from}")),
+            Self::From(from) if number < f64::from(from) => Some(Rule::NumberFrom {
+                least: from.into(),
+                got: got(),
+            }),
             _ => None,
         }
     }
@@ -291,19 +303,21 @@ impl Shape {
         }
     }
 
-    fn noun(&self) -> String {
+    fn noun(&self) -> Noun {
         match self {
-            Self::Nothing => "nothing".into(),
-            Self::Text => "a text".into(),
-            Self::Boolean => "true or false".into(),
-            Self::Integer | Self::Position => "a whole number".into(),
-            Self::Date => "a date such as 2026-01-31T12:00:00.000Z".into(),
-            Self::Choice(_) => format!("one of {}", self.describe()),
-            Self::List(_) => "a list".into(),
-            Self::Record(_) | Self::Tagged(_) => "an object".into(),
-            Self::Either(one, other) => format!("{} or {}", one.noun(), other.noun()),
-            Self::Anything => "anything".into(),
-            Self::Nullable(shape) => format!("{} or null", shape.noun()),
+            Self::Nothing => Plain::Nothing.into(),
+            Self::Text => Plain::Text.into(),
+            Self::Boolean => Plain::Boolean.into(),
+            Self::Integer | Self::Position => Plain::WholeNumber.into(),
+            Self::Date => Plain::Date.into(),
+            Self::Choice(_) => Noun::from(Plain::OneOf {
+                choices: Word(self.describe()),
+            }),
+            Self::List(_) => Plain::List.into(),
+            Self::Record(_) | Self::Tagged(_) => Plain::Object.into(),
+            Self::Either(one, other) => one.noun().or(other.noun()),
+            Self::Anything => Plain::Anything.into(),
+            Self::Nullable(shape) => shape.noun().or(Plain::Null.into()),
             Self::Optional(shape) | Self::Named(_, shape) | Self::Bounded(shape, _) => shape.noun(),
         }
     }

@@ -2,10 +2,8 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
+use portico_model::{Provider, error::Error};
+use portico_rules::refusal::{Missing, Refusal};
 use portico_sandbox::SignedIn;
 use serde_json::Value;
 
@@ -72,7 +70,7 @@ impl<'a> SignInAttempt<'a> {
     }
 
     fn procedure(&self) -> Result<&'a Procedure, Error> {
-        self.procedure.ok_or_else(|| Error::not_found("Procedure"))
+        self.procedure.ok_or_else(|| Error::not_found(Missing::Procedure))
     }
 
     /// Records how it ended.
@@ -103,7 +101,7 @@ impl<'a> SignInAttempt<'a> {
 impl Drop for SignInAttempt<'_> {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.refuse(&Error::new(Code::Timeout, "The client left before the answer"));
+            self.refuse(&Refusal::ClientLeft.into());
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use portico_model::{Provider, error::Error};
+use portico_rules::rule::Rule;
 use portico_sandbox::SignedIn;
 
 use super::{
@@ -23,8 +24,7 @@ pub(super) async fn sign_in(
 ) -> Result<(SignedIn, IssuedSession), Error> {
     let (resources, identity) = (&*call.resources, &*call.identity);
     let Some(ldap) = &settings.providers.ldap else {
-        let rule = "must be an enabled provider (see GET /api/auth/providers)";
-        return Err(Error::invalid_field("provider", rule));
+        return Err(Error::invalid_field("provider", Rule::NotEnabledProvider));
     };
     // Checked before anything is sent to the directory.
     resources.require_users(&call.request_id).await?;

@@ -2,10 +2,8 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
+use portico_model::{Provider, error::Error};
+use portico_rules::refusal::Refusal;
 use portico_sandbox::SignedIn;
 use portico_storage::{Access, AccountKey, CallContext};
 
@@ -156,10 +154,7 @@ async fn begin_session(
     let account = transaction.get_account(&AccountKey::Id(user.id.clone())).await?;
     let account = account.filter(|account| !account.disabled);
     if account.is_none_or(|account| account.password_version != user.password_version) {
-        return Err(Error::new(
-            Code::Unauthorized,
-            "The password was changed meanwhile; sign in again",
-        ));
+        return Err(Refusal::PasswordChangedAtSignIn.into());
     }
     if !resources.passwords.allows(&mut *transaction, &user.id).await? {
         // As if the password were wrong.

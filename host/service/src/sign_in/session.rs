@@ -1,6 +1,7 @@
 //! The current session, and sign-out.
 
 use portico_model::{Timestamp, error::Error, time};
+use portico_rules::refusal::Missing;
 use portico_sandbox::Kind;
 use portico_storage::{Access, Authentication, SessionUser};
 use serde::Serialize;
@@ -25,7 +26,7 @@ struct CurrentSession {
 
 fn route<'a>(service: &'a Service, name: &str) -> Result<&'a Procedure, Error> {
     let procedure = service.table.find_route(name);
-    procedure.ok_or_else(|| Error::not_found("Procedure"))
+    procedure.ok_or_else(|| Error::not_found(Missing::Procedure))
 }
 
 /// Ends the caller's session. A caller without one stays signed out; an API key is not a session and stays valid.

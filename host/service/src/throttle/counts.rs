@@ -8,10 +8,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use portico_model::{
-    Timestamp,
-    error::{Code, Error},
-};
+use portico_model::{Timestamp, error::Error};
+use portico_rules::refusal::Refusal;
 use portico_storage::{RecordKey, RecordKind, Result as StorageResult, SharedRecord, SharedRecords};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
@@ -44,10 +42,9 @@ impl Counts {
     /// Begins an attempt, or returns the milliseconds until one may begin. A refused attempt is not counted.
     pub async fn begin(&self, subject: Subject) -> Result<Result<Attempt, Timestamp>, Error> {
         let turn = timeout(LONGEST_WAIT, self.turns.acquire(subject.source));
-        let _turn = turn.await.map_err(|_| {
-            let too_many = "Too many sign-ins at once; try again in a moment";
-            Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs())
-        })?;
+        let _turn = turn
+            .await
+            .map_err(|_| Error::from(Refusal::TooManySignIns).retry_after(LONGEST_WAIT.as_secs()))?;
         let keys = keys(subject);
         let begin = |records: &mut [Option<SharedRecord>], now| begin(subject, &keys, records, now);
         Ok(self.records.change(&keys, begin).await?)

@@ -27,6 +27,8 @@ use portico_model::{
     Timestamp,
     error::{Code, Error},
 };
+use portico_rules::refusal::Refusal;
+use portico_rules::sentences::Seconds;
 use portico_storage::SharedRecords;
 use tokio::runtime::Handle;
 use tracing::warn;
@@ -94,9 +96,8 @@ impl Throttle {
 /// The refusal of an attempt that has to wait for this many milliseconds.
 fn too_many(wait: Timestamp) -> Error {
     let seconds = wait.div_ceil(1000).max(1);
-    let plural = if seconds == 1 { "" } else { "s" };
-    let message = format!("Too many tries; try again in {seconds} second{plural}");
-    Error::new(Code::TooManyRequests, message).retry_after(seconds)
+    let wait = Seconds(seconds);
+    Error::from(Refusal::TooManyTries { wait }).retry_after(seconds)
 }
 
 /// An attempt that has begun. If it is dropped, it counts as failed.

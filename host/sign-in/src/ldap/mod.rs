@@ -23,6 +23,7 @@ use std::{
 
 use anyhow::anyhow;
 use async_trait::async_trait;
+use portico_model::refusal::Refusal;
 use portico_model::{
     Provider,
     error::{Code, Error},
@@ -103,10 +104,9 @@ impl Ldap {
         let (seconds, deadline) = (limit.as_secs(), started + limit);
         let permit = self.connections.acquire(login.address.map(Source::from));
         // After half the limit, too little time would be left for the directory.
-        let _permit = timeout_at(started + limit / 2, permit).await.map_err(|_| {
-            let too_many = "Too many sign-ins at once; try again in a moment";
-            Error::new(Code::ServiceUnavailable, too_many).retry_after(seconds)
-        })?;
+        let _permit = timeout_at(started + limit / 2, permit)
+            .await
+            .map_err(|_| Error::from(Refusal::TooManySignIns).retry_after(seconds))?;
         let asked = timeout_at(deadline, self.ask(login)).await;
         asked.unwrap_or_else(|_| Err(unreachable(anyhow!("no answer within {seconds} seconds"))))
     }
@@ -243,18 +243,18 @@ fn is_verdict(checked: &Result<(), Error>) -> bool {
 fn refused(reason: impl Into<String>) -> Error {
     Error {
         cause: Some(anyhow!(reason.into())),
-        ..Error::new(Code::Unauthorized, "Wrong username or password")
+        ..Refusal::WrongPassword.into()
     }
 }
 
 fn unreachable(cause: anyhow::Error) -> Error {
-    let message = if is_set_up_wrong(&cause) {
-        "The directory is set up wrong; ask your administrator (the log has the reason)"
+    let refusal = if is_set_up_wrong(&cause) {
+        Refusal::DirectoryMisconfigured
     } else {
-        "The directory cannot be reached; try again later"
+        Refusal::DirectorySilent
     };
     Error {
         cause: Some(cause.context("LDAP")),
-        ..Error::new(Code::ServiceUnavailable, message)
+        ..refusal.into()
     }
 }

@@ -20,7 +20,7 @@ use std::{fmt, sync::Arc};
 use anyhow::bail;
 use async_trait::async_trait;
 use portico_http::PublicUrl;
-use portico_model::error::{Code, Error};
+use portico_model::{error::Error, refusal::Refusal};
 use portico_service::external::{self, External, Issuer as _, NotResumed, Resumed, Returned, Started};
 use portico_service::throttle::{LoginAttempt, Throttle};
 use portico_storage::{SharedRecords, hash_secret, secrets::Secrets};
@@ -97,8 +97,7 @@ impl Oidc {
                     issuer = self.settings.issuer,
                     "the OpenID Connect issuer does not answer: {why}"
                 );
-                let message = "The sign-in provider does not answer; try again later";
-                Error::new(Code::ServiceUnavailable, message)
+                Refusal::ProviderSilent.into()
             }
             IssuerError::Refused(why) => self.refuse(&why, request_id),
             IssuerError::Misconfigured(why) => {
@@ -107,9 +106,7 @@ impl Oidc {
                     issuer = self.settings.issuer,
                     "OpenID Connect is set up wrong: {why}"
                 );
-                let message =
-                    "The sign-in provider is set up wrong; ask your administrator (the log has the reason)";
-                Error::new(Code::ServiceUnavailable, message)
+                Refusal::ProviderMisconfigured.into()
             }
         })
     }
@@ -227,7 +224,7 @@ impl external::Issuer for Oidc {
             issuer = self.settings.issuer,
             "a sign-in by OpenID Connect failed: {why}"
         );
-        Error::new(Code::Unauthorized, "The sign-in was not confirmed; begin again")
+        Refusal::SignInNotConfirmed.into()
     }
 }
 

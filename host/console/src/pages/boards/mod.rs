@@ -13,6 +13,7 @@ use axum::{
     routing::get,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_rules::refusal::Refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -73,8 +74,7 @@ impl Right {
         if right >= Self::Change {
             return Ok(right);
         }
-        let message = "This needs a share that lets you change the board, or the permission board-modify-all";
-        Err(ApiError::new(StatusCode::FORBIDDEN, message))
+        Err(Refusal::BoardNotShared.into())
     }
 }
 
@@ -174,8 +174,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     if Right::to_change(&visit, &id).await? < Right::Full {
-        let message = "This needs to have made the board, or the permission board-full-all";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, message));
+        return Err(Refusal::BoardOfOthers.into());
     }
     Ok(page(&DeletePage {
         v: &visit,

@@ -1,4 +1,4 @@
-//! `/state`: the desired state. People paste or upload a document, see the difference, and then apply it; the second
+//! `/state`: the configuration. People paste or upload a document, see the difference, and then apply it; the second
 //! form carries the document of the first.
 
 mod difference;
@@ -11,6 +11,7 @@ use axum::{
     response::IntoResponse,
     routing::get,
 };
+use portico_rules::refusal::Refusal;
 use portico_service::report::Report;
 use serde_json::{Map, Value};
 
@@ -261,7 +262,7 @@ async fn export(visit: Visitor) -> PageResult {
         .compute(move || serde_json::to_string_pretty(&state))
         .await?;
     let Ok(text) = text else {
-        return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error"));
+        return Err(Refusal::Internal.into());
     };
     let headers = [
         (header::CONTENT_TYPE, "application/json"),

@@ -25,6 +25,7 @@ use crate::{
     form::{Form, Problems},
     respond::{again, page, see},
     site::origin,
+    texts::refusals::FormRefusal,
     visit::{Query, Visit, Visitor},
 };
 
@@ -273,10 +274,7 @@ async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     let list = ListPlace::kept(&form, LIST);
     // Users delete themselves on a page of their own, which says what that means for them.
     if own {
-        return Err(ApiError::new(
-            StatusCode::CONFLICT,
-            "Delete your own account in your profile",
-        ));
+        return Err(ApiError::new(StatusCode::CONFLICT, FormRefusal::OwnAccount));
     }
     match visit.api.change("user.delete", json!({ "userId": id })).await {
         Ok(()) => Ok(see(&list.with_note("deleted"))),

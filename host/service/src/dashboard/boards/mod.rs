@@ -6,6 +6,7 @@ mod rights;
 pub(super) mod sharing;
 
 use portico_model::error::{Code, Error};
+use portico_rules::refusal::{Missing, Refusal, UniqueName};
 use portico_rules::{bounds, permissions::Permission};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
@@ -228,7 +229,7 @@ async fn get_right(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
     let board = transaction.get_board(&input.id).await?;
-    let board = board.ok_or_else(|| Error::not_found("Board"))?.board;
+    let board = board.ok_or_else(|| Error::not_found(Missing::Board))?.board;
     let right = right_to(&call, &mut *transaction, &board).await?;
     json(&Rights { right })
 }
@@ -249,10 +250,8 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 
     let name_key = key_of(&mut call, &name).await?;
     if !holds(&call, Permission::BoardCreate) {
-        return Err(Error::new(
-            Code::Forbidden,
-            "This needs the permission board-create",
-        ));
+        let permission = Permission::BoardCreate.name().into();
+        return Err(Refusal::NeedsPermission { permission }.into());
     }
     check_public(&call, false, input.is_public)?;
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
@@ -268,8 +267,8 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     };
     let inserted = transaction.insert_board(&board, &name_key).await;
     require_name_free(
-        inserted.map_err(|error| not_found_if_referred(error, "App"))?,
-        "The board's name",
+        inserted.map_err(|error| not_found_if_referred(error, Missing::App))?,
+        UniqueName::Board,
     )?;
     transaction.commit().await?;
     json(&Created { id: board.board.id })
@@ -307,8 +306,8 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     };
     let updated = transaction.update_board(&board, &name_key).await;
     require_name_free(
-        updated.map_err(|error| not_found_if_referred(error, "App"))?,
-        "The board's name",
+        updated.map_err(|error| not_found_if_referred(error, Missing::App))?,
+        UniqueName::Board,
     )?;
     transaction.commit().await?;
     json(&())
@@ -318,7 +317,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     board_for(&call, &mut *transaction, &input.id, Right::Full).await?;
-    require_found(transaction.delete_board(&input.id).await?, "Board")?;
+    require_found(transaction.delete_board(&input.id).await?, Missing::Board)?;
     transaction.commit().await?;
     json(&())
 }

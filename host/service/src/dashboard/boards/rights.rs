@@ -10,8 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
 use portico_rules::permissions::{Permission, sees_all_apps};
+use portico_rules::refusal::{Missing, Refusal};
 use portico_storage::{Board, BoardItem, BoardSummary, DashboardTransaction, Viewer};
 use serde::Serialize;
 
@@ -42,7 +43,7 @@ pub(in crate::dashboard) async fn board_for(
     needed: Right,
 ) -> Result<Board, Error> {
     let board = transaction.get_board(id).await?;
-    let board = board.ok_or_else(|| Error::not_found("Board"))?;
+    let board = board.ok_or_else(|| Error::not_found(Missing::Board))?;
     let right = match needed {
         Right::View if board.board.is_public => Right::View,
         _ => right_to(call, transaction, &board.board).await?,
@@ -50,12 +51,11 @@ pub(in crate::dashboard) async fn board_for(
     if right >= needed {
         return Ok(board);
     }
-    Err(forbidden(match needed {
-        Right::Full => "This needs to have made the board, or the permission board-full-all",
-        Right::View | Right::Change => {
-            "This needs a share that lets you change the board, or the permission board-modify-all"
-        }
-    }))
+    let refusal = match needed {
+        Right::Full => Refusal::BoardOfOthers,
+        Right::View | Right::Change => Refusal::BoardNotShared,
+    };
+    Err(refusal.into())
 }
 
 /// What the caller may do with a board. Fails as if it did not exist if they may not view it.
@@ -76,7 +76,7 @@ pub(super) async fn right_to(
             return Ok(Right::View);
         }
     }
-    right.ok_or_else(|| Error::not_found("Board"))
+    right.ok_or_else(|| Error::not_found(Missing::Board))
 }
 
 /// What the caller may do with a board without a share of it.
@@ -98,9 +98,7 @@ pub(in crate::dashboard) fn check_public(call: &Call, before: bool, after: bool)
     if before == after || holds(call, Permission::BoardFullAll) {
         return Ok(());
     }
-    Err(forbidden(
-        "To change isPublic, this needs the permission board-full-all",
-    ))
+    Err(Refusal::BoardPublic.into())
 }
 
 /// Refuses apps that the caller does not see, as if they did not exist. Those that are on the board already may stay.
@@ -130,7 +128,7 @@ pub(in crate::dashboard) async fn check_apps(
     if transaction.sees_apps(&new, &viewer).await? {
         return Ok(());
     }
-    Err(Error::not_found("App"))
+    Err(Error::not_found(Missing::App))
 }
 
 fn app_ids(items: &[BoardItem]) -> impl Iterator<Item = &String> {
@@ -142,8 +140,4 @@ fn app_ids(items: &[BoardItem]) -> impl Iterator<Item = &String> {
 
 pub(super) fn holds(call: &Call, permission: Permission) -> bool {
     permission.is_given_by(call.identity.permissions())
-}
-
-fn forbidden(message: &str) -> Error {
-    Error::new(Code::Forbidden, message)
 }

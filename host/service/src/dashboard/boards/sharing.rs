@@ -1,6 +1,7 @@
 //! `board.getShares`, `board.getShareable` and `board.share`: with whom a board is shared.
 
 use portico_model::error::{Code, Error};
+use portico_rules::refusal::Missing;
 use portico_rules::{bounds, names};
 use portico_storage::{Access, Named as NamedRecord, Share as Shared, Shares, Slice, UserFilter};
 use serde::{Deserialize, Serialize};
@@ -154,7 +155,7 @@ async fn get_shares(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     board_for(&call, &mut *transaction, &input.board_id, Right::Full).await?;
     let shares = transaction.get_named_shares(&input.board_id).await?;
-    json(&shares.ok_or_else(|| Error::not_found("Board"))?)
+    json(&shares.ok_or_else(|| Error::not_found(Missing::Board))?)
 }
 
 async fn get_shareable(mut call: Call) -> Result<Output, Error> {
@@ -211,8 +212,8 @@ async fn share(mut call: Call) -> Result<Output, Error> {
     };
     let shared = transaction.share_board(&input.board_id, &shares).await;
     require_found(
-        shared.map_err(|error| not_found_if_referred(error, "User or group"))?,
-        "Board",
+        shared.map_err(|error| not_found_if_referred(error, Missing::UserOrGroup))?,
+        Missing::Board,
     )?;
     transaction.commit().await?;
     json(&())

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use portico_model::{Id, TextChange, error::Error};
+use portico_rules::refusal::{Refusal, UniqueName};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
     ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Share, Shares,
@@ -10,7 +11,7 @@ use portico_storage::{
 };
 
 use super::{
-    super::{groups::require_administrator, transaction::require_name_free, validate::Fields},
+    super::{groups::require_administrator, validate::Fields},
     component::Component,
     document::{Document, Matches, entries},
     looks::WantedLooks,
@@ -435,9 +436,10 @@ fn free_at(is_free: bool, list: &str, index: usize) -> Result<(), Error> {
         return Ok(());
     }
     let what = if list == "searchEngines" {
-        "the name or the short"
+        UniqueName::ListedSearchEngine
     } else {
-        "the name"
+        UniqueName::Listed
     };
-    require_name_free(is_free, &format!("{list}[{index}]: {what}"))
+    let list = list.into();
+    Err(Refusal::ListedNameTaken { list, index, what }.into())
 }

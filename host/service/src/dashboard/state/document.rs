@@ -3,6 +3,7 @@
 //! An absent key leaves an existing record as it is, and gives a new one its default; null clears.
 
 use portico_model::{Id, PathSegment, Provider, TextChange, Timestamp, time};
+use portico_rules::rule::Rule;
 use portico_rules::{bounds, permissions::Permission};
 use portico_storage::SearchEngine;
 use serde::{Deserialize, Deserializer};
@@ -379,7 +380,7 @@ impl Board {
                     PathSegment::Field("items".into()),
                     PathSegment::Index(index as u32),
                 ];
-                fields.refuse_at(place, "must have either app or bookmarks".into());
+                fields.refuse_at(place, Rule::AppOrBookmarks.into());
             }
         }
         if let Change::Set(shared) = &self.shared_with {

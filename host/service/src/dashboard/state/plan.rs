@@ -12,6 +12,7 @@ use portico_model::{
     Provider,
     error::Error,
 };
+use portico_rules::rule::Rule;
 
 use super::{
     super::validate::Fields,
@@ -150,7 +151,7 @@ fn match_names<'a, K: Eq + std::hash::Hash + Copy>(
     for (index, key) in wanted.enumerate() {
         if !seen.insert(key) {
             fields.enter(list, index);
-            fields.refuse("name", "is in the list more than once".into());
+            fields.refuse("name", Rule::ListedTwice.into());
         }
         matches.push(present.get(&key).map(|id| (*id).clone()));
     }
@@ -168,7 +169,7 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
             && !by_id.insert(id)
         {
             fields.enter("apps", index);
-            fields.refuse("id", "is in the list more than once".into());
+            fields.refuse("id", Rule::ListedTwice.into());
         }
     }
     let mut present: HashMap<&str, Vec<&Id>> = HashMap::new();
@@ -188,11 +189,10 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
                 let candidates = present.get(key).map_or(&[][..], Vec::as_slice);
                 fields.enter("apps", index);
                 if listed[key] > 1 {
-                    let message = "is in the list more than once: give an id to each of them";
-                    fields.refuse("name", message.into());
+                    fields.refuse("name", Rule::ListedTwiceWithoutId.into());
                 } else if candidates.len() > 1 {
-                    let message = format!("fits {} apps: give the id of one", candidates.len());
-                    fields.refuse("name", message);
+                    let count = candidates.len();
+                    fields.refuse("name", Rule::FitsApps { count }.into());
                 }
                 candidates.first().map(|id| (*id).clone())
             }
@@ -206,7 +206,7 @@ fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {
     for (index, engine) in entries(&document.search_engines).iter().enumerate() {
         if !seen.insert(keys.of(&engine.short)) {
             fields.enter("searchEngines", index);
-            fields.refuse("short", "is in the list more than once".into());
+            fields.refuse("short", Rule::ListedTwice.into());
         }
     }
 }
@@ -362,41 +362,39 @@ impl<'a> References<'a> {
         }
     }
 
-    fn group(&self, name: &str) -> Result<Referent, String> {
+    fn group(&self, name: &str) -> Result<Referent, Rule> {
         let target = self.groups.get(self.keys.of(name)).cloned();
-        target.ok_or_else(|| format!("names no group: {}", quote(name)))
+        target.ok_or_else(|| Rule::NamesNoGroup { name: quote(name) })
     }
 
-    fn user(&self, name: &str, provider: Option<Provider>) -> Result<Referent, String> {
+    fn user(&self, name: &str, provider: Option<Provider>) -> Result<Referent, Rule> {
         let of_name = self.users.get(self.keys.of(name)).map_or(&[][..], Vec::as_slice);
         let mut fitting = of_name
             .iter()
             .filter(|(of, _)| provider.is_none_or(|provider| provider == *of));
         match (fitting.next(), fitting.count()) {
-            (None, _) => Err(format!("names no user: {}", quote(name))),
+            (None, _) => Err(Rule::NamesNoUser { name: quote(name) }),
             (Some((_, target)), 0) => Ok(target.clone()),
-            (Some(_), more) => Err(format!(
-                "fits {} users: write {{name, provider}} for {}",
-                more + 1,
-                quote(name)
-            )),
+            (Some(_), more) => Err(Rule::NamesUsers {
+                count: more + 1,
+                name: quote(name),
+            }),
         }
     }
 
-    fn app(&self, name: &AppName) -> Result<Referent, String> {
+    fn app(&self, name: &AppName) -> Result<Referent, Rule> {
         match name {
             AppName::Id { id } => {
                 let target = self.apps_by_id.get(id.as_str()).cloned();
-                target.ok_or_else(|| format!("names no app: the id {}", quote(id)))
+                target.ok_or_else(|| Rule::NamesNoAppId { id: quote(id) })
             }
             AppName::Name(name) => match self.apps.get(self.keys.of(name)).map(Vec::as_slice) {
-                None | Some([]) => Err(format!("names no app: {}", quote(name))),
+                None | Some([]) => Err(Rule::NamesNoApp { name: quote(name) }),
                 Some([target]) => Ok(target.clone()),
-                Some(several) => Err(format!(
-                    "fits {} apps: write {{id}} for {}",
-                    several.len(),
-                    quote(name)
-                )),
+                Some(several) => Err(Rule::NamesApps {
+                    count: several.len(),
+                    name: quote(name),
+                }),
             },
         }
     }
@@ -406,11 +404,11 @@ fn ids(matches: &Matches) -> HashSet<&str> {
     matches.iter().flatten().map(String::as_str).collect()
 }
 
-fn one<T>(fields: &mut Fields, place: &[PathSegment], found: Result<T, String>) -> Option<T> {
+fn one<T>(fields: &mut Fields, place: &[PathSegment], found: Result<T, Rule>) -> Option<T> {
     match found {
         Ok(target) => Some(target),
-        Err(message) => {
-            fields.refuse_at(place.iter().cloned(), message);
+        Err(rule) => {
+            fields.refuse_at(place.iter().cloned(), rule.into());
             None
         }
     }
@@ -420,7 +418,7 @@ fn all<N, T>(
     fields: &mut Fields,
     place: &[PathSegment],
     names: &[N],
-    find: impl Fn(&N) -> Result<T, String>,
+    find: impl Fn(&N) -> Result<T, Rule>,
 ) -> Vec<T> {
     let mut found = Vec::with_capacity(names.len());
     for (index, name) in names.iter().enumerate() {

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use portico_model::{
-    TextChange,
-    error::{Code, Error},
-};
+use portico_model::{TextChange, error::Error};
 use portico_rules::links;
+use portico_rules::refusal::Refusal;
+use portico_rules::rule::Rule;
 use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 
 use super::{
@@ -72,7 +71,7 @@ impl Wanted {
                 kind: "app".into(),
                 name: app.name.trim().into(),
                 field: "href".into(),
-                message: links::problem(href)?,
+                message: links::problem(href)?.into(),
             })
         });
         warnings.collect()
@@ -89,11 +88,11 @@ impl Wanted {
             })
             .collect();
         if passwords.len() > MOST_PASSWORDS {
-            let message = format!(
-                "must have at most {MOST_PASSWORDS} new entries with a password, got {}: apply them in parts",
-                passwords.len()
-            );
-            return Err(Error::invalid_field("users", message));
+            let rule = Rule::TooManyPasswords {
+                most: MOST_PASSWORDS,
+                got: passwords.len(),
+            };
+            return Err(Error::invalid_field("users", rule));
         }
         for (index, password) in passwords {
             let hash = component.hash_password(password).await?;
@@ -133,8 +132,5 @@ impl Wanted {
 }
 
 fn changed_meanwhile() -> Error {
-    Error::new(
-        Code::Conflict,
-        "Another call changed users or apps meanwhile; apply the document again",
-    )
+    Refusal::StateChanged.into()
 }

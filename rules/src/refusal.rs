@@ -1,0 +1,191 @@
+//! The refusals of calls: each a sentence, with the code that it has.
+//!
+//! Where a sentence is the same for several reasons, the reason is not to be known.
+
+use alloc::string::String;
+
+use crate::code::Code;
+use crate::sentences;
+use crate::sentences::{Seconds, Word};
+
+/// Defines the refusals: `Name { part: Type } = Code "sentence",`.
+macro_rules! refusals {
+    ($(#[$about:meta])* $kind:ident {
+        $($name:ident $({ $($part:ident: $of:ty),* $(,)? })? = $code:ident $sentence:literal,)*
+    }) => {
+        sentences! {
+            $(#[$about])*
+            $kind { $($name $({ $($part: $of),* })? = $sentence,)* }
+        }
+
+        impl $kind {
+            /// The kind of error that it is.
+            pub fn code(&self) -> Code {
+                match self {
+                    $(Self::$name $({ $($part: _),* })? => Code::$code,)*
+                }
+            }
+        }
+    };
+}
+
+refusals! {
+    /// Why a call is refused.
+    Refusal {
+        SignIn = Unauthorized "Sign in, or send a valid API key or session token",
+        SignInFirst = Unauthorized "Sign in first",
+        WrongPassword = Unauthorized "Wrong username or password",
+        NotYourUser = Forbidden "This is only allowed for your own user",
+        NotYourExtras = Forbidden "This needs the permission admin: it is about another user",
+        KeyOnlyReads = Forbidden "This API key may only read",
+        LimitedKeyMakesKeys = Forbidden "An API key that may do less than its user makes no keys",
+        LimitedKeySignIn = Forbidden
+            "An API key without the permission admin does not change how its user signs in",
+        NeedsPermission { permission: Word } = Forbidden "This needs the permission {permission}",
+        OtherOrigin { what: SiteRule, origin: String, host: String } = Forbidden
+            "{what}. The page is of {origin}, and the request is for the host {host}. If both are this service, set \
+             public-url (--public-url, PORTICO_PUBLIC_URL) to the address that people open, or let the proxy pass the \
+             header Host on unchanged",
+        OtherSite { what: SiteRule } = Forbidden "{what}",
+        NoUserYetHere { host: String } = Forbidden
+            "There is no user yet, and until there is one browsers are answered only at an IP address, localhost or \
+             the host of public-url (--public-url, PORTICO_PUBLIC_URL), and not at {host}. Open the service there, or \
+             set public-url to the address that you use",
+        InFrame = Forbidden "This page does not open in a frame of another site",
+        NotOpened = Forbidden "This is a page to open: a link or a redirect, not a fetch",
+
+        OnboardingOver = Forbidden "Onboarding is over: a user exists",
+        OnboardingFirst = Forbidden "The first user is created by onboarding",
+        InvalidInvite = Forbidden "Invalid invite",
+        DeadPasswordLink = Forbidden
+            "This link cannot be used: it was used or replaced, or has expired. Ask for a new one",
+        OwnPasswordLink = Forbidden "To set your own password, you need the previous one: use user.changePassword",
+        UserDisabled = Conflict "The user is disabled: enable the user first",
+        UsernameTaken = Conflict "Username already taken",
+        WrongPreviousPassword = Forbidden "The previous password is wrong",
+        PasswordChangedAtSignIn = Unauthorized "The password was changed meanwhile; sign in again",
+        PasswordChanged = Conflict "The password was changed meanwhile",
+        ExternalUser = Forbidden "Name, email and password of this user belong to an external provider",
+        LastAdminDeleted = Conflict "The last administrator cannot be deleted",
+        LastAdminDisabled = Conflict "The last administrator cannot be disabled",
+        LastAdminLoses = Conflict "This would take admin from the last administrator",
+        NoAdministrator = Conflict
+            "There would be no administrator: no user in a group with the permission admin",
+        TooManyOwnKeys { most: usize } = Conflict "You have {most} API keys; delete one first",
+        OperatorIsNoUser = BadRequest "The operator is not a user",
+
+        ProviderOff = NotFound "Sign-in by OpenID Connect is off",
+        ProviderSilent = ServiceUnavailable "The sign-in provider does not answer; try again later",
+        ProviderMisconfigured = ServiceUnavailable
+            "The sign-in provider is set up wrong; ask your administrator (the log has the reason)",
+        ProviderGroups = ServiceUnavailable "The sign-in provider names too many groups; ask your administrator",
+        ProviderAccount = Forbidden
+            "The provider's account cannot be used here; ask your administrator (the log has the reason)",
+        ProviderAccountTaken = Conflict "Another account of the provider is linked to the user",
+        SignInNotConfirmed = Unauthorized "The sign-in was not confirmed; begin again",
+        DirectorySilent = ServiceUnavailable "The directory cannot be reached; try again later",
+        DirectoryMisconfigured = ServiceUnavailable
+            "The directory is set up wrong; ask your administrator (the log has the reason)",
+
+        BoardOfOthers = Forbidden "This needs to have made the board, or the permission board-full-all",
+        BoardNotShared = Forbidden
+            "This needs a share that lets you change the board, or the permission board-modify-all",
+        BoardPublic = Forbidden "To change isPublic, this needs the permission board-full-all",
+        GroupNotFound { id: String } = NotFound "Group {id} not found",
+        NotFound { what: Missing } = NotFound "{what} not found",
+        ListedNameTaken { list: Word, index: usize, what: UniqueName } = Conflict "{list}[{index}]: {what} is taken",
+        NameTaken { what: UniqueName } = Conflict "{what} is taken",
+        VersionChanged = Conflict "It has changed since this version of it was read",
+        StateChanged = Conflict "Another call changed users or apps meanwhile; apply the document again",
+        NoIconCollection = ServiceUnavailable "No collection of icons can be reached now",
+        NothingHere = NotFound "There is nothing at this path",
+
+        UsersTooLarge = Conflict
+            "The users are too large for one answer: read them in parts, with user.getPaginated or user.search",
+        AppsTooLarge = Conflict "The apps are too large for one answer: read them in pages, with app.getPaginated",
+        AskedAppsTooLarge = Conflict "The apps are too large for one answer: ask for fewer",
+        AnswerTooLarge = Conflict "The answer would be too large",
+        AnswersTooLarge = PayloadTooLarge "The answers of this batch are too large together",
+        BodyTooLarge { most: usize } = PayloadTooLarge "The body is larger than {most} bytes",
+        BodyCut = BadRequest "The body ended before it was whole",
+        BodyTooSlow = Timeout "The body arrived too slowly; try again in a moment",
+        BodyTooLate = Timeout "The body took too long to arrive",
+
+        TooManyTries { wait: Seconds } = TooManyRequests "Too many tries; try again in {wait}",
+        TooMuchAtOnce = ServiceUnavailable "Too much to do at once; try again in a moment",
+        TooManySignIns = ServiceUnavailable "Too many sign-ins at once; try again in a moment",
+        TooManyKeysToCheck = ServiceUnavailable "Too many API keys to check at once; try again in a moment",
+        TooManyPasswords = ServiceUnavailable "Too many passwords to hash at once; try again in a moment",
+        TooManyLongCalls = ServiceUnavailable "Too many long calls at once; try again in a moment",
+        TooManyLargeCalls = ServiceUnavailable "Too many large calls at once; try again in a moment",
+        TooManyAnswers = ServiceUnavailable
+            "Too many answers wait for clients to read them; try again in a moment",
+        CallTooLong = Timeout "The call took too long",
+        CallTooBusy = Timeout "The call took more processor time than it may have",
+        CallKeptOthers = Timeout "The call kept others from writing for too long",
+        ClientLeft = Timeout "The client left before the answer",
+        StorageBusy = ServiceUnavailable "Storage is busy; try again in a moment",
+        StorageUnavailable = ServiceUnavailable "Storage is unavailable; try again later",
+        InternalOf { request: Word } = InternalServerError "Internal server error (request {request})",
+        Internal = InternalServerError "Internal server error",
+    }
+}
+
+sentences! {
+    /// What pages of other sites may not do.
+    SiteRule {
+        SignIn = "Another site cannot sign a user in",
+        SignInOrOut = "Another site cannot sign a user in or out",
+        Change = "The session cookie authorises no changes that another site asks for",
+        SendForms = "Another site cannot send forms to this service",
+        NoUserYet = "There is no user yet, and until there is one a browser is answered only what this service's own \
+                     pages ask for. Open the service itself, at an IP address, localhost or the host of public-url \
+                     (--public-url, PORTICO_PUBLIC_URL)",
+    }
+}
+
+sentences! {
+    /// What can be missing.
+    Missing {
+        ApiKey = "API key",
+        App = "App",
+        Board = "Board",
+        Group = "Group",
+        Invite = "Invite",
+        Member = "Member",
+        Procedure = "Procedure",
+        SearchEngine = "Search engine",
+        Session = "Session",
+        User = "User",
+        UserOrGroup = "User or group",
+    }
+}
+
+sentences! {
+    /// What only one record may have.
+    UniqueName {
+        Board = "The board's name",
+        Group = "The group's name",
+        SearchEngine = "The search engine's name or short",
+        Listed = "the name",
+        ListedSearchEngine = "the name or the short",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn every_refusal_is_read_back() {
+        for refusal in Refusal::samples() {
+            assert_eq!(
+                Refusal::parse(&refusal.to_string()),
+                Some(refusal.clone()),
+                "{refusal}"
+            );
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! Every rule and every refusal, provoked by a call, and what the console makes of it in its languages.
+//!
+//! A sentence that no call here provokes fails the test, unless `ELSEWHERE` says what does.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use portico_console::translate;
+use portico_http::HttpLimits;
+use portico_rules::refusal::Refusal;
+use portico_rules::rule::Rule;
+use portico_service::identity::Identity;
+use portico_service::throttle::Throttle;
+use portico_storage::MemoryRecords;
+use portico_storage::memory::MemoryStorage;
+use portico_tests::{Answer, Client, Fixtures, MISSING, PASSWORD, TestService, administrator_of, repository};
+use serde_json::{Value, json};
+
+/// What is provoked by no call of one client to a sound service, and where it is instead.
+const ELSEWHERE: &[(&str, &str)] = &[
+    // Of the component alone: the host never calls it so.
+    ("NotExternalProvider", "component/src/sign_in.rs"),
+    ("NotHashed", "component/src/users/wanted.rs"),
+    ("NotOnce", "component/src/apps/wanted.rs"),
+    ("NotStorableIds", "component/src/apps/wanted.rs"),
+    ("SignInFirst", "component/src/procedures.rs"),
+    // No input has a number without bounds.
+    ("NumberOutside", "host/service/src/shape/tests.rs"),
+    // With a key that may less than its user.
+    ("KeyOnlyReads", "tests/api/limited_keys.rs"),
+    ("LimitedKeyMakesKeys", "tests/api/limited_keys.rs"),
+    ("LimitedKeySignIn", "tests/api/limited_keys.rs"),
+    // With an issuer or a directory.
+    ("NotPathOfHost", "tests/sign_in/oidc/attacks.rs"),
+    ("NotVisiblePath", "tests/sign_in/oidc/attacks.rs"),
+    ("PathTooLong", "tests/sign_in/oidc/attacks.rs"),
+    ("InFrame", "tests/sign_in/oidc/attacks.rs"),
+    ("NotOpened", "tests/sign_in/oidc/attacks.rs"),
+    ("OnboardingFirst", "tests/sign_in/oidc"),
+    ("ProviderSilent", "tests/sign_in/oidc/trouble.rs"),
+    ("ProviderMisconfigured", "tests/sign_in/oidc/trouble.rs"),
+    ("ProviderGroups", "host/service/src/external/groups.rs"),
+    ("ProviderAccount", "tests/sign_in/oidc"),
+    ("ProviderAccountTaken", "tests/library/component/linking.rs"),
+    ("SignInNotConfirmed", "tests/sign_in/oidc/attacks.rs"),
+    ("DirectorySilent", "tests/sign_in/ldap/ailing.rs"),
+    ("DirectoryMisconfigured", "tests/sign_in/ldap/refusals.rs"),
+    // When two calls meet.
+    ("PasswordChanged", "tests/api/races.rs"),
+    ("PasswordChangedAtSignIn", "tests/sign_in/credentials"),
+    ("ListedNameTaken", "host/service/src/dashboard/state/apply.rs"),
+    ("StateChanged", "tests/api/state"),
+    // With more than one answer or body may hold, or more than the service can do at once.
+    ("UsersTooLarge", "tests/library"),
+    ("AppsTooLarge", "tests/library"),
+    ("AskedAppsTooLarge", "tests/library"),
+    ("AnswerTooLarge", "component/src/transaction.rs"),
+    ("AnswersTooLarge", "tests/api/trpc.rs"),
+    ("BodyCut", "tests/server/hostile_clients"),
+    ("BodyTooSlow", "tests/server/hostile_clients"),
+    ("BodyTooLate", "tests/server/hostile_clients"),
+    ("TooMuchAtOnce", "host/service/src/second_runtime.rs"),
+    ("TooManySignIns", "tests/sign_in/ldap/ailing.rs"),
+    ("TooManyKeysToCheck", "host/service/src/imported_keys.rs"),
+    ("TooManyPasswords", "host/service/src/resources.rs"),
+    ("TooManyLongCalls", "tests/api/long_calls.rs"),
+    ("TooManyLargeCalls", "tests/library/sandbox/limits.rs"),
+    ("TooManyAnswers", "host/http/src/trpc/turns.rs"),
+    ("CallTooBusy", "tests/library/sandbox/limits.rs"),
+    ("CallKeptOthers", "tests/library/sandbox"),
+    ("ClientLeft", "tests/api/audit"),
+    // When storage, the component or a collection of icons fails.
+    ("NoIconCollection", "tests/server/icon_sources.rs"),
+    ("StorageBusy", "tests/library/component/collisions.rs"),
+    ("StorageUnavailable", "tests/library/faults"),
+    ("Internal", "component/src/transaction.rs"),
+    ("InternalOf", "tests/library/sandbox"),
+];
+
+/// What calls were told, by the names of the sentences.
+#[derive(Default)]
+struct Said(BTreeSet<&'static str>);
+
+impl Said {
+    /// Takes the sentences of an answer, and checks each in German.
+    #[track_caller]
+    fn hear(&mut self, answer: &Answer) {
+        let error = answer.error();
+        match error["issues"].as_array() {
+            Some(issues) => issues.iter().for_each(|issue| self.rule(text(&issue["message"]))),
+            None => self.refusal(text(&error["message"])),
+        }
+    }
+
+    #[track_caller]
+    fn rule(&mut self, message: &str) {
+        let Some(rule) = Rule::parse(message) else {
+            panic!("not one of the rules: {message}");
+        };
+        assert_eq!(rule.to_string(), message);
+        in_german(message);
+        self.0.insert(rule.name());
+    }
+
+    #[track_caller]
+    fn refusal(&mut self, message: &str) {
+        // A failure names its request.
+        let plain = message
+            .split_once(" (request ")
+            .map_or(message, |(plain, _)| plain);
+        let Some(refusal) = Refusal::parse(plain) else {
+            panic!("not one of the refusals: {message}");
+        };
+        assert_eq!(refusal.to_string(), plain);
+        in_german(message);
+        self.0.insert(refusal.name());
+    }
+}
+
+#[track_caller]
+fn in_german(message: &str) {
+    assert_ne!(translate(message, "de"), message);
+    assert_eq!(translate(message, "en"), message);
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[test]
+fn every_rule_and_refusal_is_provoked_and_said_in_german() {
+    let mut said = Said::default();
+    before_a_user_exists(&mut said);
+    rules_of_records(&mut said);
+    rules_of_documents(&mut said);
+    refusals_of_calls(&mut said);
+    of_the_operator(&mut said);
+    limits(&mut said);
+    for (_, path) in ELSEWHERE {
+        assert!(repository().join(path).exists(), "{path} is not there any more");
+    }
+    let all: BTreeSet<&str> = Rule::NAMES.iter().chain(Refusal::NAMES).copied().collect();
+    let elsewhere: BTreeSet<&str> = ELSEWHERE.iter().map(|(name, _)| *name).collect();
+    let missing: Vec<_> = all
+        .difference(&said.0)
+        .filter(|name| !elsewhere.contains(**name))
+        .collect();
+    assert!(missing.is_empty(), "no call provokes {missing:?}");
+    let needless: Vec<_> = elsewhere
+        .iter()
+        .filter(|name| said.0.contains(**name) || !all.contains(**name))
+        .collect();
+    assert!(
+        needless.is_empty(),
+        "a call provokes, or there is not, {needless:?}"
+    );
+}
+
+fn service() -> TestService {
+    TestService::over(Arc::new(MemoryStorage::new()))
+}
+
+fn before_a_user_exists(said: &mut Said) {
+    let listening = service().listen();
+    let browser = |origin: &str, host: &str| {
+        let headers = [("origin", origin), ("host", host)];
+        listening
+            .client
+            .send("GET", "/api/trpc/onboard.currentStep", &headers, None)
+    };
+    said.hear(&browser("http://evil.example", "evil.example"));
+    let here = listening.client.endpoint().address();
+    said.hear(&browser("http://evil.example", &here));
+}
+
+fn rules_of_records(said: &mut Said) {
+    let listening = service().listen();
+    let admin = administrator_of(&listening.client);
+    let app = |field: &str, value: &str| {
+        let mut app = json!({"name": "An app", "iconUrl": "/icon.svg"});
+        app[field] = value.into();
+        admin.mutate("app.create", &app)
+    };
+    for (field, value) in [
+        ("name", ""),
+        ("name", &*"a".repeat(65)),
+        ("name", "a\u{1}b"),
+        ("name", "a\u{202e}b"),
+        ("href", "nas:5000"),
+        ("href", "C:\\films"),
+        ("href", "nas"),
+        ("href", "javascript:alert(1)"),
+        ("pingUrl", "ftp://nas.example"),
+        ("iconUrl", "data:text/html,x"),
+    ] {
+        said.hear(&app(field, value));
+    }
+    let user = |username: &str, email: &str| {
+        let account = json!({"username": username, "password": PASSWORD, "email": email, "groupIds": []});
+        admin.mutate("user.create", &account)
+    };
+    for (name, email) in [("ab", ""), ("ab\u{200b}c", ""), ("abc", "x")] {
+        said.hear(&user(name, email));
+    }
+    let engine = |field: &str, value: &str| {
+        let mut engine = json!({
+            "name": "Wiki", "short": "w", "iconUrl": "/icon.svg", "urlTemplate": "https://wiki.example/%s",
+        });
+        engine[field] = value.into();
+        admin.mutate("searchEngine.create", &engine)
+    };
+    said.hear(&engine("urlTemplate", "x"));
+    said.hear(&engine("description", "a\u{1}b"));
+    for name in ["", "a\u{1}b", "a\0b"] {
+        said.hear(&admin.mutate("group.createGroup", &json!({"name": name})));
+    }
+    let me = &admin.user_id;
+    // A PNG that says that it is 9,000 pixels wide and high.
+    let vast = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAIygAACMoCAYAAAA=";
+    for image in [
+        "x",
+        "data:image/bmp;base64,AAAA",
+        "data:image/png;base64,A",
+        "data:image/png;base64,AAAA",
+        vast,
+    ] {
+        said.hear(&admin.mutate("user.setProfileImage", &json!({"userId": me, "image": image})));
+    }
+    said.hear(&admin.query("app.search", &json!({"query": "", "limit": 0})));
+    said.hear(&admin.query("app.getPaginated", &json!({"page": 0, "pageSize": 10})));
+    said.hear(&admin.mutate("app.createMany", &json!([])));
+    let many = vec![json!({"kind": "app", "appId": MISSING}); 1001];
+    said.hear(&admin.mutate(
+        "board.create",
+        &json!({"name": "b", "isPublic": false, "items": many}),
+    ));
+    let unknown = json!({"name": "b", "isPublic": false, "items": [{"kind": "x"}]});
+    said.hear(&admin.mutate("board.create", &unknown));
+    said.hear(&admin.mutate("app.create", &json!({"iconUrl": "/icon.svg"})));
+    said.hear(&admin.mutate("app.create", &json!({"name": 5, "iconUrl": "/icon.svg"})));
+    said.hear(&admin.send_text("POST", "/api/trpc/app.create", r#"{"name": "a", "name": "b"}"#));
+    said.hear(&admin.mutate(
+        "user.changePassword",
+        &json!({"userId": me, "password": PASSWORD}),
+    ));
+    let elsewhere = json!({"username": "root", "password": PASSWORD, "provider": "ldap"});
+    said.hear(&listening.client.post("/api/auth/sign-in", &elsewhere));
+    let short_lived = json!({"userId": me, "expiresAt": "2998-01-01T00:00:00.000Z"});
+    let key = listening
+        .client
+        .key(&admin.make("apiKeys.create", &short_lived, "apiKey"));
+    said.hear(&key.mutate(
+        "apiKeys.createOwn",
+        &json!({"expiresAt": "2999-01-01T00:00:00.000Z"}),
+    ));
+}
+
+fn rules_of_documents(said: &mut Said) {
+    let listening = service().listen();
+    let admin = administrator_of(&listening.client);
+    for _ in 0..2 {
+        admin.app("Twin");
+    }
+    let oidc = |more: Value| {
+        let mut user = json!({"name": "root", "provider": "oidc"});
+        for (key, value) in more.as_object().into_iter().flatten() {
+            user[key] = value.clone();
+        }
+        json!({"users": [user]})
+    };
+    let board = |more: Value| {
+        let mut board = json!({"name": "Home"});
+        for (key, value) in more.as_object().into_iter().flatten() {
+            board[key] = value.clone();
+        }
+        json!({"boards": [board]})
+    };
+    admin.output_of("state.apply", &oidc(json!({})));
+    let people: Vec<_> = (0..201)
+        .map(|number| json!({"name": format!("user{number}"), "provider": "credentials", "password": PASSWORD}))
+        .collect();
+    for document in [
+        oidc(json!({"password": PASSWORD})),
+        oidc(json!({"emailVerified": "2026-01-01T00:00:00.000Z"})),
+        oidc(json!({"image": "x"})),
+        oidc(json!({"groups": ["none"]})),
+        json!({"groups": [{"name": "a"}, {"name": "a"}]}),
+        json!({"apps": [{"name": "a"}, {"name": "a"}]}),
+        json!({"apps": [{"name": "Twin"}]}),
+        json!({"users": people}),
+        board(json!({"items": [{}]})),
+        board(json!({"creator": "nobody"})),
+        board(json!({"creator": "root"})),
+        board(json!({"items": [{"app": {"id": MISSING}}]})),
+        board(json!({"items": [{"app": "none"}]})),
+        board(json!({"items": [{"app": "Twin"}]})),
+    ] {
+        said.hear(&admin.mutate("state.apply", &document));
+    }
+}
+
+fn refusals_of_calls(said: &mut Said) {
+    let listening = service().listen();
+    let anonymous = &listening.client;
+    let admin = administrator_of(anonymous);
+    let bob = admin.user_with("bob", "board-create");
+    let (me, public) = (admin.user_id.clone(), admin.board("Public", true));
+    let account = json!({"username": "bob", "password": PASSWORD, "email": "bob@example.com"});
+    said.hear(&anonymous.query("app.all", &Value::Null));
+    said.hear(&anonymous.post(
+        "/api/auth/sign-in",
+        &json!({"username": "root", "password": "wrong"}),
+    ));
+    said.hear(&anonymous.mutate("user.initUser", &account));
+    let mut registration = account.clone();
+    (registration["inviteId"], registration["token"]) = (MISSING.into(), "x".into());
+    said.hear(&anonymous.mutate("user.register", &registration));
+    let link = json!({"token": "x", "password": PASSWORD});
+    said.hear(&anonymous.mutate("user.setPasswordByLink", &link));
+    said.hear(&anonymous.get("/api/nonsense"));
+    said.hear(&anonymous.get("/api/auth/oidc/start"));
+
+    said.hear(&bob.query("user.getAll", &Value::Null));
+    said.hear(&bob.query("user.getById", &json!({"userId": me})));
+    said.hear(&bob.query("extras.ofUser", &json!({"userId": me})));
+    said.hear(&bob.mutate("board.delete", &json!({"id": public})));
+    let change = json!({"id": public, "name": "Public", "isPublic": true, "items": []});
+    said.hear(&bob.mutate("board.update", &change));
+    said.hear(&bob.mutate(
+        "board.create",
+        &json!({"name": "b", "isPublic": true, "items": []}),
+    ));
+
+    let foreign = |headers: &[(&str, &str)]| {
+        let body = json!({"colorScheme": "dark"}).to_string();
+        let mut all = vec![("content-type", "application/json")];
+        all.extend_from_slice(headers);
+        admin.send(
+            "POST",
+            "/api/trpc/user.changeColorScheme",
+            &all,
+            Some(body.as_bytes()),
+        )
+    };
+    said.hear(&foreign(&[("sec-fetch-site", "cross-site")]));
+    said.hear(&foreign(&[("origin", "http://evil.example")]));
+
+    said.hear(&admin.mutate("user.createPasswordLink", &json!({"userId": me})));
+    let mut new = account.clone();
+    new["groupIds"] = json!([]);
+    said.hear(&admin.mutate("user.create", &new));
+    (new["username"], new["groupIds"]) = ("carol".into(), json!([MISSING]));
+    said.hear(&admin.mutate("user.create", &new));
+    let wrong = json!({"userId": me, "previousPassword": "wrong", "password": PASSWORD});
+    said.hear(&admin.mutate("user.changePassword", &wrong));
+    admin.output_of("user.setDisabled", &json!({"userId": bob.id, "disabled": true}));
+    said.hear(&admin.mutate("user.createPasswordLink", &json!({"userId": bob.id})));
+    said.hear(&admin.mutate("user.delete", &json!({"userId": me})));
+    said.hear(&admin.mutate("user.setDisabled", &json!({"userId": me, "disabled": true})));
+    let groups = admin.query("group.getAll", &Value::Null).data();
+    let admins = groups.as_array().into_iter().flatten();
+    let mut admins = admins.filter(|group| group["permissions"].to_string().contains("\"admin\""));
+    let admins = text(&admins.next().expect("the administrators")["id"]).to_owned();
+    said.hear(&admin.mutate("group.removeMember", &json!({"groupId": admins, "userId": me})));
+    let nobody = json!({"groups": [], "users": [], "prune": true});
+    said.hear(&admin.mutate("state.apply", &nobody));
+    let provider = json!({"users": [{"name": "olga", "provider": "oidc"}]});
+    admin.output_of("state.apply", &provider);
+    let users = admin.query("user.getAll", &Value::Null).data();
+    let mut users = users.as_array().into_iter().flatten();
+    let olga = text(&users.find(|user| user["name"] == "olga").expect("olga")["id"]).to_owned();
+    said.hear(&admin.mutate("user.editProfile", &json!({"id": olga, "name": "olga2"})));
+    said.hear(&admin.query("app.byId", &json!({"id": MISSING})));
+    said.hear(&admin.mutate("group.createGroup", &json!({"name": "bob-group"})));
+    let stale = json!({"userId": me, "extras": {}, "version": "x"});
+    said.hear(&admin.mutate("extras.saveOfUser", &stale));
+    for _ in 0..100 {
+        admin.output_of("apiKeys.createOwn", &json!({}));
+    }
+    said.hear(&admin.mutate("apiKeys.createOwn", &json!({})));
+}
+
+/// The operator of the machine is not a user.
+fn of_the_operator(said: &mut Said) {
+    let listening = service().listen();
+    administrator_of(&listening.client);
+    let service = &listening.service;
+    for (procedure, input) in [("apiKeys.create", json!({})), ("apiKeys.createOwn", json!({}))] {
+        let row = service.table.find(procedure).expect("the procedure");
+        let operator = Identity::operator();
+        let called = service.call(row, &operator, "test", Ok(Some(input)));
+        let error = listening.runtime.block_on(called).expect_err("a refusal");
+        match error.issues.first() {
+            Some(issue) => said.rule(&issue.message),
+            None => said.refusal(&error.message),
+        }
+    }
+}
+
+fn limits(said: &mut Said) {
+    let small = HttpLimits {
+        body: 100,
+        ..HttpLimits::default()
+    };
+    let listening = service().http_limits(small).listen();
+    let long = json!({"username": "a".repeat(200), "password": PASSWORD});
+    said.hear(&listening.client.mutate("user.initUser", &long));
+
+    let records = Arc::new(MemoryRecords::new(Arc::new(portico_model::time::SystemClock)));
+    let listening = service().throttle(Throttle::new(records)).listen();
+    administrator_of(&listening.client);
+    let wrong = json!({"username": "root", "password": "wrong"});
+    let mut tries = (0..50).map(|_| listening.client.post("/api/auth/sign-in", &wrong));
+    said.hear(
+        &tries
+            .find(|answer| answer.status == 429)
+            .expect("a throttled try"),
+    );
+
+    let listening = service().call_time(Duration::ZERO).listen();
+    said.hear(
+        &listening
+            .client
+            .send_allowing_5xx("GET", "/api/trpc/onboard.currentStep", None),
+    );
+}
