@@ -4,9 +4,9 @@ use alloc::string::{String, ToString};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use portico_rules::{bounds, pictures::Format};
 use portico_rules::rule::Rule;
 use portico_rules::sentences::Word;
+use portico_rules::{bounds, pictures::Format};
 
 use super::issues::Checked;
 use super::url;

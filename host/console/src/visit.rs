@@ -1,6 +1,9 @@
 //! A visit: who reads a page, in which language and colours, and their access to the API.
 
-use std::{borrow::Cow, sync::{Arc, OnceLock}};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use askama::Template;
 use askama::filters::{Escaper as _, Html};

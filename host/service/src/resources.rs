@@ -13,8 +13,8 @@ use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     audit::Audit,
-    reachability::Reachability,
     metrics,
+    reachability::Reachability,
     second_runtime::{Permits, WorkPermit, acquire},
     sign_in::PasswordSignIn,
     throttle::Throttle,

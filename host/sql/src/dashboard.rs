@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, NamedShares, NewInvite, NewPicture, PasswordLink,
-    Picture, PictureCount, Result, SearchEngine, SecretHash, Session, SessionUser, Shares, Viewer,
+    DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, NamedShares, NewInvite, NewPicture,
+    PasswordLink, Picture, PictureCount, Result, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    Viewer,
 };
 
 use crate::database::Database;

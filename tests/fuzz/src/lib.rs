@@ -14,9 +14,6 @@ mod tokens_target;
 
 extern crate alloc;
 
-#[allow(dead_code, reason = "the component uses all of it")]
-#[path = "../../../component/src/pictures/mod.rs"]
-mod pictures;
 #[allow(dead_code, reason = "HTTP uses all of it")]
 #[path = "../../../host/http/src/trpc/superjson.rs"]
 mod superjson;

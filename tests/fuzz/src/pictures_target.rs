@@ -1,7 +1,7 @@
 //! Profile pictures: what is kept of a picture is a picture of the same format, never longer, and reading that once more
 //! changes nothing.
 
-use crate::pictures::Format;
+use portico_rules::pictures::Format;
 
 pub fn run(bytes: &[u8]) {
     for mime in ["image/png", "image/jpeg", "image/gif", "image/webp"] {

@@ -73,7 +73,9 @@ fn begin() -> Running {
             secrets: Secrets::new(Arc::new(SystemRandom)),
             call_time: std::time::Duration::from_secs(10),
             throttle: Throttle::off(),
+            passwords: PasswordSignIn::default(),
             audit: AuditSettings::off(),
+            reachability: None,
         };
         let service = Service::new(parts).await.expect("a service");
         let document = json!({

@@ -25,7 +25,7 @@ use tracing_subscriber::{
 use super::{
     apps::AppSettings, audit::AuditSettings, backups::BackupSettings, compat::CompatSettings,
     copy_places::CopySettings, environment::warn_of_unread, front::FrontSettings, layers::layered,
-    ldap::LdapArgs, oidc::OidcArgs, output::speak_json, proxy::ProxyArgs, ping::PingSettings, secret,
+    ldap::LdapArgs, oidc::OidcArgs, output::speak_json, ping::PingSettings, proxy::ProxyArgs, secret,
 };
 
 /// Parts whose messages contain secrets: the bytes that `portico call --url` sends, and the values of statements for a

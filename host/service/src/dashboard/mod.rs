@@ -4,8 +4,8 @@
 //! host code. It never writes users or apps itself. Each procedure has the same steps in the same order: read the
 //! input, validate, transact, return. A procedure needs `admin` unless its row says otherwise.
 
-mod app_status;
 mod addresses;
+mod app_status;
 mod audit;
 mod boards;
 mod extras;

@@ -158,7 +158,7 @@ async fn begin_session(
     }
     if !resources.passwords.allows(&mut *transaction, &user.id).await? {
         // As if the password were wrong.
-        return Err(Error::new(Code::Unauthorized, "Wrong username or password"));
+        return Err(Refusal::WrongPassword.into());
     }
     let secrets = &resources.secrets;
     let issued = sessions::begin(secrets, times, &mut *transaction, &user.id, sender, now).await?;
