@@ -138,7 +138,9 @@ fn where_checks_are_off_nothing_is_said_and_nothing_requested() {
     let (url, count) = service("200 OK");
     let id = app(&admin, Some(&url));
     assert_eq!(admin.query("app.status", &json!([id])).data(), json!([]));
-    admin.query("app.status", &json!([0])).assert_bad_input();
+    admin
+        .query("app.status", &json!([0]))
+        .assert_refused(400, "BAD_REQUEST");
     assert_eq!(count.load(SeqCst), 0);
 }
 

@@ -169,6 +169,7 @@ fn every_documented_refusal_can_be_produced() {
         ("app.all", Value::Null, "app.getPaginated"),
         ("app.selectable", Value::Null, "app.getPaginated"),
         ("app.byIds", json!(ids), "fewer"),
+        ("app.status", Value::Null, "app.getPaginated"),
     ] {
         let answer = admin.query(procedure, &input);
         assert!(answer.assert_status(409).text().contains(way_out), "{answer}");

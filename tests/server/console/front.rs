@@ -369,5 +369,5 @@ fn a_search_goes_to_the_engine_that_it_names_or_to_apps_or_to_the_users_own_engi
     browser
         .open("/search?q=nothing")
         .assert_shows("0;url=https://library.example/?find=nothing");
-    assert_eq!(browser.open("/search?q=").path, "/");
+    assert_eq!(browser.open("/search?q=").path, "/?all=1");
 }

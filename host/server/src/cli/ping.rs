@@ -16,14 +16,20 @@ use super::{layers::layered, settings::Within};
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct PingSettings {
     /// For whom to check whether apps can be reached [default: users]
-    #[arg(long = "ping", env = "PORTICO_PING", value_name = "WHO")]
+    #[arg(id = "ping", long = "ping", env = "PORTICO_PING", value_name = "WHO")]
     show: Option<Audience>,
     /// The hosts in private networks that may be checked: networks, addresses, hosts and the names below one, such as
     /// 192.168.0.0/16,nas.lan,*.home [default: none]
-    #[arg(long = "ping-allow", env = "PORTICO_PING_ALLOW", value_name = "LIST")]
+    #[arg(
+        id = "ping-allow",
+        long = "ping-allow",
+        env = "PORTICO_PING_ALLOW",
+        value_name = "LIST"
+    )]
     allow: Option<AllowList>,
     /// How many seconds an app has to answer, 1 to 60 [default: 5]
     #[arg(
+        id = "ping-time-limit",
         long = "ping-time-limit",
         env = "PORTICO_PING_TIME_LIMIT",
         value_name = "SECONDS"
