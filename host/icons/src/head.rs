@@ -177,7 +177,7 @@ fn decode(bytes: &[u8], content_type: &str) -> String {
         let at = text.find("charset=")? + "charset=".len();
         let rest = text[at..].trim_start_matches(['"', '\'']);
         let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && !"-_:.".contains(letter));
-        Encoding::for_label(rest[..end.unwrap_or(rest.len())].as_bytes())
+        Encoding::for_label(&rest.as_bytes()[..end.unwrap_or(rest.len())])
     };
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(ENCODING_WITHIN)]);
     // A page that can be read as ASCII is not in UTF-16, whatever it says.
