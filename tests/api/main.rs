@@ -8,6 +8,7 @@ mod apps;
 mod audit;
 mod bad_input;
 mod board_rights;
+mod boards;
 mod clients;
 mod dashboard;
 mod disabled;

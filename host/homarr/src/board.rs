@@ -77,6 +77,7 @@ impl Board {
                 removed += before - app_ids.len();
                 true
             }
+            Some(BoardItem::Note { .. } | BoardItem::Clock { .. }) => true,
         });
         removed
     }
@@ -151,7 +152,7 @@ impl Board {
                 match &item.shown {
                     Some(BoardItem::App { app_id }) => kept["options"]["appId"] = json!(app_id),
                     Some(BoardItem::Bookmarks { app_ids }) => kept["options"]["items"] = json!(app_ids),
-                    None => {}
+                    Some(BoardItem::Note { .. } | BoardItem::Clock { .. }) | None => {}
                 }
                 kept
             });

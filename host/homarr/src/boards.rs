@@ -38,6 +38,7 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
             board: BoardSummary {
                 id: board.id.clone(),
                 name: board.name.trim().to_owned(),
+                slug: None,
                 is_public: board.is_public,
                 creator_id: board.creator.clone(),
             },

@@ -28,6 +28,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0008_audit_groups.sql"),
         oldest: 7,
     },
+    // An older host would take sections, sizes and notes from the boards that it saves.
+    Migration {
+        sql: include_str!("migrations/0009_sections.sql"),
+        oldest: 9,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -11,10 +11,11 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
+    include_str!("migrations/0015_sections.sql"),
 ];
 
 /// The version that this binary knows.
@@ -111,10 +112,11 @@ pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64
 mod tests {
     use super::*;
 
-    const WITH_NEXT: [&str; 4] = [
+    const WITH_NEXT: [&str; 5] = [
         MIGRATIONS[0],
         MIGRATIONS[1],
         MIGRATIONS[2],
+        MIGRATIONS[3],
         "ALTER TABLE board ADD COLUMN colour TEXT;
          CREATE TABLE new_app (id TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL) STRICT;
          INSERT INTO new_app SELECT id, name FROM app; DROP TABLE app; ALTER TABLE new_app RENAME TO app",
@@ -191,10 +193,37 @@ mod tests {
     }
 
     #[test]
+    fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order() {
+        let mut connection = build(FIRST + 2).unwrap();
+        let records = "
+            INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg');
+            INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
+            INSERT INTO board_item (board_id, position, app_id) VALUES ('b', 0, NULL), ('b', 1, 'a');
+            INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES ('b', 0, 0, 'a')";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let counts = [
+            ("board", "slug IS NULL", 1),
+            (
+                "board_section",
+                "board_id = 'b' AND position = 0 AND name IS NULL AND collapsed = 0",
+                1,
+            ),
+            ("board_item", "section = 0 AND size = '1x1' AND kind IS NULL", 2),
+            ("board_item_app", "item_position = 0 AND app_id = 'a'", 1),
+        ];
+        for (table, condition, count) in counts {
+            let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
+            assert_eq!(number(&connection, &sql).unwrap(), count, "{table}");
+        }
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
     fn a_migration_that_fails_changes_nothing() {
         let mut connection = database();
         let next = "DELETE FROM app; CREATE TABLE app (id TEXT)";
-        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], next];
+        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], next];
         run_missing(&mut connection, &migrations(next)).unwrap_err();
         let dangling = "PRAGMA defer_foreign_keys = ON; DELETE FROM app";
         run_missing(&mut connection, &migrations(dangling)).unwrap_err();

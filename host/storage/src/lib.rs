@@ -18,6 +18,7 @@
 
 mod audit;
 mod authentication;
+mod boards;
 mod context;
 pub mod copying;
 mod dashboard;
@@ -40,6 +41,7 @@ mod without_dashboard;
 
 pub use audit::*;
 pub use authentication::Authentication;
+pub use boards::*;
 pub use context::CallContext;
 pub use dashboard::*;
 pub use dashboard_records::*;

@@ -87,8 +87,8 @@ impl View {
     /// The items of clients, and those that only Portico has.
     pub fn items(&self) -> Vec<Value> {
         let own = self.board["items"].as_array().cloned().unwrap_or_default();
-        let (apps, bookmarks): (Vec<Value>, Vec<Value>) =
-            own.into_iter().partition(|item| item["kind"] == "app");
+        let of = |kind: &str| own.iter().filter(|item| item["kind"] == kind).cloned();
+        let (apps, bookmarks): (Vec<Value>, Vec<Value>) = (of("app").collect(), of("bookmarks").collect());
         let (mut apps, mut bookmarks) = (VecDeque::from(apps), VecDeque::from(bookmarks));
         let mut items = Vec::new();
         for mut item in self.kept_list(ITEMS) {
@@ -236,9 +236,12 @@ impl View {
         Ok(id)
     }
 
-    /// Sets the items: all of them in the extras, and those with apps also as Portico's own.
+    /// Sets the items: all of them in the extras, and those with apps also as Portico's own, whose notes and clocks stay.
     fn set_items(&mut self, items: Vec<Value>) {
-        let own: Vec<_> = items
+        let present = self.board["items"].as_array().into_iter().flatten();
+        let others = present.filter(|item| item["kind"] == "note" || item["kind"] == "clock");
+        let others: Vec<Value> = others.cloned().collect();
+        let mut own: Vec<_> = items
             .iter()
             .filter_map(|item| match item["kind"].as_str()? {
                 "app" => {
@@ -252,6 +255,7 @@ impl View {
                 _ => None,
             })
             .collect();
+        own.extend(others);
         self.board["items"] = own.into();
         self.extras.insert(ITEMS.into(), items.into());
     }

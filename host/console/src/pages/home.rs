@@ -266,6 +266,7 @@ async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
             let apps: Vec<App> = apps.collect();
             (!apps.is_empty()).then_some(Item::Bookmarks(apps))
         }
+        StoredItem::Note {} | StoredItem::Clock {} => None,
     });
     Ok(Board {
         name: board.name.clone(),

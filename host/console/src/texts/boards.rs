@@ -50,6 +50,7 @@ texts! {
         see_stored: "Open the board as it is stored", "Gespeicherten Stand öffnen";
         apps_gone: "Apps that were deleted in the meantime are no longer below. Save again.", "Apps, die inzwischen gelöscht wurden, stehen nicht mehr unten. Speichern Sie erneut.";
         too_large: "This board has {} apps and groups, more than a page can edit. Change it with the API (board.update) or with a document of the desired state.", "Dieses Board hat {} Apps und Gruppen, mehr als eine Seite bearbeiten kann. Ändern Sie es mit der API (board.update) oder mit einem Dokument des Soll-Zustands.";
+        arranged: "This board has sections, sizes, notes or clocks. Change it with the API (board.update) or with a document of the desired state.", "Dieses Board hat Abschnitte, Größen, Notizen oder Uhren. Ändern Sie es mit der API (board.update) oder mit einem Dokument des Soll-Zustands.";
         full: "This board has as many apps and groups as a page can edit.", "Dieses Board hat so viele Apps und Gruppen, wie eine Seite bearbeiten kann.";
         delete_title: "Delete the board “{}”?", "Board „{}“ löschen?";
         delete_lead: "The board disappears, and people who have it as their home board will have none. Its apps stay. This cannot be undone.", "Das Board verschwindet, und wer es als Startboard hat, hat dann keines. Die Apps bleiben. Das lässt sich nicht rückgängig machen.";

@@ -35,16 +35,24 @@ impl Fields {
 
     /// Checks a text on one line of such a length, and trims it.
     pub fn label(&mut self, field: &str, text: &str, characters: RangeInclusive<usize>) -> String {
+        self.label_at(&[PathSegment::Field(field.into())], text, characters)
+    }
+
+    /// The same at a path.
+    pub fn label_at(
+        &mut self,
+        path: &[PathSegment],
+        text: &str,
+        characters: RangeInclusive<usize>,
+    ) -> String {
         let text = text.trim();
         let length = text.chars().count();
         if !characters.contains(&length) {
             let (least, most) = characters.into_inner();
-            self.refuse(
-                field,
-                format!("must have {least} to {most} characters, got {length}"),
-            );
+            let message = format!("must have {least} to {most} characters, got {length}");
+            self.refuse_at(path.iter().cloned(), message);
         } else if text.chars().any(char::is_control) {
-            self.refuse(field, "must not contain control characters".into());
+            self.refuse_at(path.iter().cloned(), "must not contain control characters".into());
         }
         text.to_owned()
     }
@@ -52,21 +60,22 @@ impl Fields {
     /// Checks a text of at most `most` characters, which may contain newlines and tabs, and trims it; `None` if it is
     /// empty.
     pub fn text(&mut self, field: &str, text: Option<&str>, most: usize) -> Option<String> {
-        let text = text?.trim();
+        self.text_at(&[PathSegment::Field(field.into())], text?, most)
+    }
+
+    /// The same at a path.
+    pub fn text_at(&mut self, path: &[PathSegment], text: &str, most: usize) -> Option<String> {
+        let text = text.trim();
         let length = text.chars().count();
         if length > most {
-            self.refuse(
-                field,
-                format!("must have at most {most} characters, got {length}"),
-            );
+            let message = format!("must have at most {most} characters, got {length}");
+            self.refuse_at(path.iter().cloned(), message);
         } else if text
             .chars()
             .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
         {
-            self.refuse(
-                field,
-                "must not contain control characters other than newline and tab".into(),
-            );
+            let message = "must not contain control characters other than newline and tab";
+            self.refuse_at(path.iter().cloned(), message.into());
         }
         (!text.is_empty()).then(|| text.to_owned())
     }

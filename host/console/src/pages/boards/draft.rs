@@ -33,11 +33,12 @@ pub(super) enum Content {
 impl Draft {
     pub fn of(items: &[StoredItem]) -> Self {
         let app = |id: &String| DraftItem::new(Content::App(id.clone()));
-        let entries = items.iter().map(|item| match item {
-            StoredItem::App { app_id } => app(app_id),
-            StoredItem::Bookmarks { app_ids } => {
-                DraftItem::new(Content::Bookmarks(app_ids.iter().map(app).collect()))
-            }
+        let entries = items.iter().filter_map(|item| match item {
+            StoredItem::App { app_id } => Some(app(app_id)),
+            StoredItem::Bookmarks { app_ids } => Some(DraftItem::new(Content::Bookmarks(
+                app_ids.iter().map(app).collect(),
+            ))),
+            StoredItem::Note {} | StoredItem::Clock {} => None,
         });
         let mut draft = Self {
             entries: entries.collect(),

@@ -135,6 +135,7 @@ struct TooLargePage<'a> {
     path: String,
     may_share: bool,
     entries: usize,
+    is_list: bool,
 }
 
 #[derive(Template)]
@@ -151,13 +152,14 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let board = StoredBoard::read(&visit.api, &id).await?;
     let draft = Draft::of(&board.items);
     let entries = draft.all().count();
-    if entries > MOST_ENTRIES {
+    if entries > MOST_ENTRIES || !board.is_list() {
         return Ok(page(&TooLargePage {
             v: &visit,
             name: &board.name,
             path: path(&id),
             may_share: right == Right::Full,
             entries,
+            is_list: board.is_list(),
         }));
     }
     let shown = Shown {

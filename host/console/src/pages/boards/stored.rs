@@ -12,6 +12,7 @@ pub(crate) struct StoredBoard {
     pub name: String,
     pub is_public: bool,
     pub items: Vec<StoredItem>,
+    sections: serde_json::Value,
 }
 
 #[derive(Deserialize, Serialize, Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub(crate) struct StoredBoard {
 pub(crate) enum StoredItem {
     App { app_id: String },
     Bookmarks { app_ids: Vec<String> },
+    Note {},
+    Clock {},
 }
 
 impl StoredItem {
@@ -27,6 +30,7 @@ impl StoredItem {
         match self {
             Self::App { app_id } => std::slice::from_ref(app_id),
             Self::Bookmarks { app_ids } => app_ids,
+            Self::Note {} | Self::Clock {} => &[],
         }
     }
 }
@@ -34,6 +38,17 @@ impl StoredItem {
 impl StoredBoard {
     pub async fn read(api: &Api, id: &str) -> Result<Self, ApiError> {
         api.query("board.byId", json!({ "id": id })).await
+    }
+
+    /// Whether it is a list of apps and bookmarks, without sections and sizes.
+    pub fn is_list(&self) -> bool {
+        let item = |item: &StoredItem| {
+            let mut item = json!(item);
+            item["size"] = "1x1".into();
+            item
+        };
+        let items: Vec<_> = self.items.iter().map(item).collect();
+        self.sections == json!([{ "name": null, "collapsed": false, "items": items }])
     }
 
     /// The ids of the apps on it, as often as they are on it.
