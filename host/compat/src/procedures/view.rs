@@ -87,8 +87,11 @@ impl View {
     /// The items of clients, and those that only Portico has.
     pub fn items(&self) -> Vec<Value> {
         let own = self.board["items"].as_array().cloned().unwrap_or_default();
-        let of = |kind: &str| own.iter().filter(|item| item["kind"] == kind).cloned();
-        let (apps, bookmarks): (Vec<Value>, Vec<Value>) = (of("app").collect(), of("bookmarks").collect());
+        let of = |kind: &str| -> Vec<Value> {
+            let of_kind = own.iter().filter(|item| item["kind"] == kind);
+            of_kind.cloned().collect()
+        };
+        let (apps, bookmarks) = (of("app"), of("bookmarks"));
         let (mut apps, mut bookmarks) = (VecDeque::from(apps), VecDeque::from(bookmarks));
         let mut items = Vec::new();
         for mut item in self.kept_list(ITEMS) {
@@ -237,10 +240,11 @@ impl View {
     }
 
     /// Sets the items: all of them in the extras, and those with apps also as Portico's own, whose notes and clocks stay.
+    /// If the apps and their order stay, so do Portico's sections.
     fn set_items(&mut self, items: Vec<Value>) {
-        let present = self.board["items"].as_array().into_iter().flatten();
-        let others = present.filter(|item| item["kind"] == "note" || item["kind"] == "clock");
-        let others: Vec<Value> = others.cloned().collect();
+        let present = self.board["items"].as_array().cloned().unwrap_or_default();
+        let has_apps = |item: &Value| item["kind"] == "app" || item["kind"] == "bookmarks";
+        let (before, others): (Vec<Value>, Vec<Value>) = present.into_iter().partition(has_apps);
         let mut own: Vec<_> = items
             .iter()
             .filter_map(|item| match item["kind"].as_str()? {
@@ -255,8 +259,10 @@ impl View {
                 _ => None,
             })
             .collect();
-        own.extend(others);
-        self.board["items"] = own.into();
+        if own != before {
+            own.extend(others);
+            self.board["items"] = own.into();
+        }
         self.extras.insert(ITEMS.into(), items.into());
     }
 }
