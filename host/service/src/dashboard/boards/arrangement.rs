@@ -5,10 +5,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use portico_model::PathSegment;
+use portico_rules::bounds::LABEL;
 use portico_storage::{BoardItem, PlacedItem, Section, Size};
 
 use super::{
-    super::validate::{Fields, LABEL},
+    super::validate::Fields,
     bounds::{Bounds, MOST_ITEMS, MOST_OF_NOTE, MOST_SECTIONS, TIME_ZONE_PATTERN, at, key},
 };
 use crate::shape::{
@@ -18,7 +19,8 @@ use crate::shape::{
 };
 
 pub(in crate::dashboard) const SIZE: Shape = Choice(&Size::NAMES);
-pub(in crate::dashboard) const SECTION_NAME: Shape = Nullable(&LABEL);
+pub(in crate::dashboard) const SECTION_NAME: Shape =
+    Nullable(&Bounded(&Text, Bound::Length(0, *LABEL.end() as u32)));
 pub(in crate::dashboard) const NOTE: Shape = Bounded(&Text, Bound::Length(0, MOST_OF_NOTE as u32));
 pub(in crate::dashboard) const TIME_ZONE: Shape =
     Nullable(&Bounded(&Text, Bound::Pattern(TIME_ZONE_PATTERN)));
@@ -29,7 +31,7 @@ pub(in crate::dashboard) const TIME_ZONE_ABOUT: &str =
 pub(in crate::dashboard) const SIZE_ABOUT: &str = "How large it is shown: columns and rows of a grid that flows. Absent in an input: \
                                                    2x2 for a note, otherwise 1x1.";
 pub(in crate::dashboard) const SECTION_NAME_ABOUT: &str =
-    "Its heading: 1 to 64 characters on one line, trimmed; null or absent: none.";
+    "Its heading: at most 64 characters on one line, trimmed; empty, null or absent: none.";
 pub(in crate::dashboard) const COLLAPSED_ABOUT: &str = "Whether it begins closed; not, if absent.";
 
 const APP_ID: Field = required("appId", Text).about("Which app: its id.");

@@ -60,7 +60,7 @@ impl<'a> Bounds<'a> {
         let trimmed = name.take().map(|name| name.trim().to_owned());
         *name = trimmed.filter(|name| !name.is_empty());
         if let Some(name) = name {
-            self.fields.label_at(place, name, bounds::LABEL);
+            self.fields.label_at(place, name, 0..=*bounds::LABEL.end());
         }
     }
 
