@@ -31,6 +31,7 @@ pub mod memory;
 pub mod nested;
 mod new_password;
 pub mod nice;
+pub mod notes;
 mod records;
 pub mod secrets;
 mod shared;

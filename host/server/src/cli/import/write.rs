@@ -271,7 +271,10 @@ impl Writing<'_> {
         board: &portico_homarr::Board,
         report: &mut Report,
     ) -> Result<(), Error> {
-        let new = Board::of_items(board.board.clone(), board.shown());
+        let new = Board {
+            board: board.board.clone(),
+            sections: board.shown_sections(),
+        };
         let is_free = transaction.insert_board(&new, self.key(&new.board.name)).await?;
         require(is_free, &new.board.name)?;
         transaction.share_board(&new.board.id, &board.shares).await?;
