@@ -1,6 +1,6 @@
 //! Permissions, and which permission implies which.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 /// A permission that a group may have. Its members hold it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +75,15 @@ impl Permission {
     }
 }
 
+/// What an API key gives that has only these of its user's permissions: what both give, and what that implies.
+pub fn shared(held: &[String], chosen: &[String]) -> Vec<String> {
+    let both = |permission: &Permission| permission.is_given_by(held) && permission.is_given_by(chosen);
+    let shared = Permission::ALL.into_iter().filter(both);
+    let mut names: Vec<String> = shared.map(|permission| permission.name().into()).collect();
+    names.sort();
+    names
+}
+
 /// Whether someone who holds these permissions, as stored, sees every app, also where others see only the apps on boards
 /// that they may view.
 pub fn sees_all_apps(held: &[String]) -> bool {
@@ -84,6 +93,59 @@ pub fn sees_all_apps(held: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().copied().map(String::from).collect()
+    }
+
+    #[test]
+    fn a_key_shares_what_its_user_and_the_choice_give_whichever_implies_it() {
+        for (held, chosen, expected) in [
+            (&["admin"][..], &["app-create"][..], &["app-create"][..]),
+            (&["app-create"], &["admin"], &["app-create"]),
+            (
+                &["app-full-all"],
+                &["app-modify-all"],
+                &["app-create", "app-modify-all"],
+            ),
+            (
+                &["app-modify-all"],
+                &["app-full-all"],
+                &["app-create", "app-modify-all"],
+            ),
+            (&["app-create"], &["board-create"], &[]),
+            (&["admin"], &[], &[]),
+            (&[], &["admin"], &[]),
+            (
+                &["board-full-all"],
+                &["board-view-all", "app-create"],
+                &["board-view-all"],
+            ),
+            (&["other"], &["other"], &[]),
+        ] {
+            assert_eq!(
+                shared(&names(held), &names(chosen)),
+                names(expected),
+                "{held:?} and {chosen:?}"
+            );
+        }
+        let all = names(&Permission::NAMES);
+        assert_eq!(shared(&names(&["admin"]), &names(&["admin"])).len(), all.len());
+        for permission in Permission::ALL {
+            for chosen in Permission::ALL {
+                let shared = shared(&names(&[permission.name()]), &names(&[chosen.name()]));
+                for other in Permission::ALL {
+                    let both = other.given_by().contains(&permission.name())
+                        && other.given_by().contains(&chosen.name());
+                    assert_eq!(
+                        other.is_given_by(&shared),
+                        both,
+                        "{permission:?}, {chosen:?}: {other:?}"
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn what_gives_a_permission_is_given_by_what_gives_that() {

@@ -26,7 +26,16 @@ fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     }
     let listed = admin.query("apiKeys.getAll", &NO_INPUT).data();
     assert_eq!(listed.as_array().map(Vec::len), Some(1));
-    let fields = BTreeSet::from(["id", "name", "userId", "createdAt", "expiresAt", "lastUsedAt"]);
+    let fields = BTreeSet::from([
+        "id",
+        "name",
+        "userId",
+        "permissions",
+        "readOnly",
+        "createdAt",
+        "expiresAt",
+        "lastUsedAt",
+    ]);
     assert_eq!(keys(&listed[0]), fields);
     assert_eq!(listed[0]["name"], "for scripts");
     assert_eq!(listed[0]["userId"], admin.user_id);

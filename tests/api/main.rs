@@ -15,6 +15,7 @@ mod disabled;
 mod homarr;
 mod icon_files;
 mod keys_and_invites;
+mod limited_keys;
 mod long_calls;
 mod lost_access;
 mod openapi;

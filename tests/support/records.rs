@@ -9,6 +9,7 @@ use portico_storage::{Authentication, CallContext, NewUser, Session, StoredApp};
 /// The context of a call without a user.
 pub fn context_of(authentication: Authentication) -> CallContext {
     CallContext {
+        views_by_shares: false,
         user_id: None,
         authentication,
         request_id: "test".into(),

@@ -13,7 +13,10 @@ use crate::configuration;
 use crate::database::refusal;
 use crate::transaction::{Failure, answered, retrying};
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_tables.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_tables.sql"),
+    include_str!("migrations/0002_key_limits.sql"),
+];
 
 /// The tables of the first version, without the prefix. Where one of them is there without a version, another program has
 /// made it.
@@ -291,20 +294,40 @@ CREATE TABLE ~tag (name [text] NOT NULL PRIMARY KEY)[strict];";
         assert_eq!(migrate(&mut connection, MIGRATIONS), Ok(false));
     }
 
+    /// Our migrations, and another one.
+    fn with(next: &str) -> Vec<&str> {
+        MIGRATIONS.iter().copied().chain([next]).collect()
+    }
+
+    #[test]
+    fn a_key_of_the_first_version_may_do_what_its_user_may() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &MIGRATIONS[..1]).unwrap();
+        let records = "
+            INSERT INTO p_user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO p_api_key (id, secret_hash, user_id, created_at) VALUES ('k', x'07', 'u', 1)";
+        connection.execute_batch(records).unwrap();
+        migrate(&mut connection, MIGRATIONS).unwrap();
+        let kept = "SELECT count(*) FROM p_api_key WHERE id = 'k' AND permissions IS NULL AND read_only = 0";
+        let kept: i64 = connection.query_row(kept, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 1);
+    }
+
     #[test]
     fn the_next_version_keeps_every_record_and_is_refused_by_this_one() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, MIGRATIONS).unwrap();
         connection.execute_batch(APP).unwrap();
-        assert_eq!(migrate(&mut connection, &[MIGRATIONS[0], NEXT]), Ok(true));
-        assert_eq!(version(&connection), 2);
+        assert_eq!(migrate(&mut connection, &with(NEXT)), Ok(true));
+        assert_eq!(version(&connection), 3);
         let name = "SELECT name FROM p_app WHERE colour IS NULL";
         let name: String = connection.query_row(name, [], |row| row.get(0)).unwrap();
         assert_eq!(name, "Jellyfin");
         assert!(names(&connection).contains("p_tag"));
         let refusal = migrate(&mut connection, MIGRATIONS).unwrap_err();
         assert!(
-            refusal.contains("have version 2") && refusal.contains("up to 1"),
+            refusal.contains("have version 3") && refusal.contains("up to 2"),
             "{refusal}"
         );
     }
@@ -314,13 +337,9 @@ CREATE TABLE ~tag (name [text] NOT NULL PRIMARY KEY)[strict];";
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, MIGRATIONS).unwrap();
         connection.execute_batch(APP).unwrap();
-        let failing = [
-            MIGRATIONS[0],
-            NEXT,
-            "DELETE FROM ~app;\nCREATE TABLE ~app (id [text])",
-        ];
-        migrate(&mut connection, &failing).unwrap_err();
-        assert_eq!(version(&connection), 1);
+        let next = format!("{NEXT}\nDELETE FROM ~app;\nCREATE TABLE ~app (id [text])");
+        migrate(&mut connection, &with(&next)).unwrap_err();
+        assert_eq!(version(&connection), 2);
         assert!(!names(&connection).contains("p_tag"));
         let count: i64 = connection
             .query_row("SELECT count(*) FROM p_app", [], |row| row.get(0))

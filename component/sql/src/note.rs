@@ -58,6 +58,7 @@ impl Note {
             .next_token
             .map(|hash| Arc::new(NewToken::issued_before(environment::secrets(), hash)));
         CallContext {
+            views_by_shares: false,
             user_id: self.user_id,
             authentication,
             request_id: "".into(),

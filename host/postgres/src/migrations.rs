@@ -28,10 +28,15 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0008_audit_groups.sql"),
         oldest: 7,
     },
+    // For an older host, every key may do what its user may do.
+    Migration {
+        sql: include_str!("migrations/0009_key_limits.sql"),
+        oldest: 9,
+    },
     // An older host would take sections, sizes and notes from the boards that it saves.
     Migration {
-        sql: include_str!("migrations/0009_sections.sql"),
-        oldest: 9,
+        sql: include_str!("migrations/0010_sections.sql"),
+        oldest: 10,
     },
 ];
 

@@ -73,6 +73,7 @@ impl Resources {
         request_id: &str,
     ) -> Result<(), Error> {
         identity.check(&procedure.access, procedure.kind)?;
+        identity.check_limits(procedure.name)?;
         if matches!(procedure.access, Access::Onboarding) && Box::pin(self.has_users(request_id)).await? {
             return Err(Error::new(Code::Forbidden, "Onboarding is over: a user exists"));
         }

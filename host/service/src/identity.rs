@@ -6,6 +6,8 @@
 //!   call public procedures.
 //! - Permissions are read from storage with each request, so a permission that is taken away has no effect from the
 //!   next request on.
+//! - A key may do at most what its user may do at that moment. One with chosen permissions has those that both the user
+//!   and the choice give. With less than its user, it makes no keys, and changes how its user signs in only with `admin`.
 //! - The cookie, which a browser sends automatically, authorises no change that another site requested.
 
 use std::{
@@ -20,10 +22,11 @@ use portico_model::{
     Timestamp, UserCaller,
     error::{Code, Error},
 };
+use portico_rules::permissions::{self, Permission};
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
     self as storage, ADMIN, Authentication, CallContext, CredentialKey, DashboardStorage,
-    DashboardTransaction, NewToken, SecretHash,
+    DashboardTransaction, KeyLimits, NewToken, SecretHash,
     secrets::{self, Secrets},
 };
 
@@ -42,6 +45,12 @@ const OPERATOR: &str = "operator";
 /// How long a look-up is valid. If a call gets its instance later, because it waited for its body, for a permit, or for
 /// other calls of its batch, its caller is looked up again.
 const HOLDS: Duration = Duration::from_secs(1);
+
+/// What no key with less than its user may call: the new key could do more than it.
+const MAKE_KEYS: [&str; 2] = ["apiKeys.create", "apiKeys.createOwn"];
+
+/// What changes how users sign in. A key with less than its user may call it only with `admin`, even for its own user.
+const CHANGE_ACCOUNTS: [&str; 3] = ["user.editProfile", "user.changePassword", "user.delete"];
 
 /// Authenticates requests. A dashboard that embeds Portico, with sessions of its own, implements it.
 #[async_trait]
@@ -64,6 +73,8 @@ pub struct Identity {
     pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
+    /// What their key may do of what its user may do.
+    limits: KeyLimits,
     /// The other site that made a browser send the cookie.
     foreign_site: Option<ForeignSite>,
     /// Whether they authenticated with the cookie of a session of this service.
@@ -86,6 +97,7 @@ impl Identity {
             authentication: Authentication::None,
             address: None,
             expires_at: None,
+            limits: KeyLimits::default(),
             foreign_site: None,
             from_cookie: false,
             new_token: None,
@@ -149,6 +161,8 @@ impl Identity {
             authentication: self.authentication.clone(),
             request_id: request_id.into(),
             audit: None,
+            views_by_shares: self.limits.permissions.is_some()
+                && !Permission::BoardViewAll.is_given_by(self.permissions()),
             new_token: self.new_token.clone(),
         }
     }
@@ -169,6 +183,9 @@ impl Identity {
 
     /// Checks access, without the input. Does not check whether onboarding is open, which only storage knows.
     pub fn check(&self, access: &Access, kind: Kind) -> Result<(), Error> {
+        if self.limits.read_only && kind == Kind::Mutation {
+            return Err(Error::new(Code::Forbidden, "This API key may only read"));
+        }
         let needed = match access {
             Access::Public | Access::Onboarding => return Ok(()),
             Access::Protected | Access::OwnUserOr(_) => None,
@@ -194,6 +211,22 @@ impl Identity {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses what a key with less than its user could turn into more.
+    pub(crate) fn check_limits(&self, procedure: &str) -> Result<(), Error> {
+        let refuse = |message| Err(Error::new(Code::Forbidden, message));
+        if !self.limits.are_set() {
+            return Ok(());
+        }
+        if MAKE_KEYS.contains(&procedure) {
+            return refuse("An API key that may do less than its user makes no keys");
+        }
+        let is_admin = self.permissions().iter().any(|held| held == ADMIN);
+        if CHANGE_ACCOUNTS.contains(&procedure) && !is_admin {
+            return refuse("An API key without the permission admin does not change how its user signs in");
+        }
+        Ok(())
     }
 
     /// Refuses a change that another site made the browser request.
@@ -343,7 +376,12 @@ async fn look_up(
         CredentialKey::Key(id) => Authentication::Key(id.clone()),
         CredentialKey::Session(_) => Authentication::Session(credential.id.clone()),
     };
-    let mut identity = Identity::user(credential.user_id, credential.permissions, authentication);
+    let permissions = match &credential.limits.permissions {
+        Some(chosen) => permissions::shared(&credential.permissions, chosen),
+        None => credential.permissions,
+    };
+    let mut identity = Identity::user(credential.user_id, permissions, authentication);
+    identity.limits = credential.limits;
     identity.expires_at = credential.expires_at;
     identity.proof = Some((key, secret));
     let used = UsedCredential {

@@ -50,13 +50,13 @@ declare! {
         "SELECT ", columns!(), " FROM ~app AS app WHERE app.id = $1 [hold for NO KEY UPDATE]"
     ));
     GET_SEEN = Sql::short(concat!(
-        "SELECT ", columns!(), " FROM ~app AS app WHERE app.id = $2 AND ", seen!(), " [hold for NO KEY UPDATE]"
+        "SELECT ", columns!(), " FROM ~app AS app WHERE app.id = $3 AND ", seen!(), " [hold for NO KEY UPDATE]"
     ));
     GET_MANY = Sql::long(concat!(
         "SELECT ", columns!(), " FROM ~app AS app WHERE [among app.id $1] ORDER BY app.id"
     ));
     GET_MANY_SEEN = Sql::long(concat!(
-        "SELECT ", columns!(), " FROM ~app AS app WHERE [among app.id $2] AND ", seen!(), " ORDER BY app.id"
+        "SELECT ", columns!(), " FROM ~app AS app WHERE [among app.id $3] AND ", seen!(), " ORDER BY app.id"
     ));
     ALL = Sql::long(concat!("SELECT ", columns!(), " FROM ~app AS app ORDER BY app.name_key, app.id"));
     ALL_SEEN = Sql::long(concat!(
@@ -67,16 +67,16 @@ declare! {
     LIST = Sql::long(page!("", "LIMIT $1 OFFSET $2"));
     SEARCH = Sql::long(page!(" WHERE [contains app.name_key $1]", "LIMIT $2 OFFSET $3"));
     LIST_SEEN = Sql::long(page!(
-        concat!(" WHERE [contains app.name_key $2] AND ", seen!()), "LIMIT $3 OFFSET $4"
+        concat!(" WHERE [contains app.name_key $3] AND ", seen!()), "LIMIT $4 OFFSET $5"
     ));
     COUNT = Sql::long("SELECT count(*) FROM ~app");
     COUNT_FOUND = Sql::long("SELECT count(*) FROM ~app AS app WHERE [contains app.name_key $1]");
     COUNT_SEEN = Sql::long(concat!(
-        "SELECT count(*) FROM ~app AS app WHERE [contains app.name_key $2] AND ", seen!()
+        "SELECT count(*) FROM ~app AS app WHERE [contains app.name_key $3] AND ", seen!()
     ));
     COUNT_AMONG = Sql::long("SELECT count(*) FROM ~app AS app WHERE [among app.id $1]");
     COUNT_AMONG_SEEN = Sql::long(concat!(
-        "SELECT count(*) FROM ~app AS app WHERE [among app.id $2] AND ", seen!()
+        "SELECT count(*) FROM ~app AS app WHERE [among app.id $3] AND ", seen!()
     ));
     LIST_AMONG = Sql::long(page!(
         " WHERE [among app.id $1] AND [contains app.name_key $2]", "LIMIT $3 OFFSET $4"
@@ -111,7 +111,14 @@ impl<D: Database> Runner<D> {
     pub(crate) async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
         match self.view(viewer) {
             None => self.find(&GET, vec![id.into()], app).await,
-            Some(view) => self.find(&GET_SEEN, vec![user_of(&view), id.into()], app).await,
+            Some(view) => {
+                self.find(
+                    &GET_SEEN,
+                    vec![user_of(&view), self.counts_permissions(), id.into()],
+                    app,
+                )
+                .await
+            }
         }
     }
 
@@ -120,8 +127,12 @@ impl<D: Database> Runner<D> {
         match self.view(viewer) {
             None => self.list_sized(&GET_MANY, vec![ids], app).await,
             Some(view) => {
-                self.list_sized(&GET_MANY_SEEN, vec![user_of(&view), ids], app)
-                    .await
+                self.list_sized(
+                    &GET_MANY_SEEN,
+                    vec![user_of(&view), self.counts_permissions(), ids],
+                    app,
+                )
+                .await
             }
         }
     }
@@ -130,7 +141,10 @@ impl<D: Database> Runner<D> {
         let texts = Value::Texts(ids.to_vec());
         let (sql, values) = match self.view(viewer) {
             None => (&COUNT_AMONG, vec![texts]),
-            Some(view) => (&COUNT_AMONG_SEEN, vec![user_of(&view), texts]),
+            Some(view) => (
+                &COUNT_AMONG_SEEN,
+                vec![user_of(&view), self.counts_permissions(), texts],
+            ),
         };
         let seen = self.count(sql, values).await?;
         Ok(usize::try_from(seen) == Ok(ids.len()))
@@ -142,13 +156,24 @@ impl<D: Database> Runner<D> {
         if slice == Slice::ALL && contained.is_empty() {
             let (text, all, values) = match view {
                 None => (&TEXT, &ALL, Vec::new()),
-                Some(view) => (&TEXT_SEEN, &ALL_SEEN, vec![user_of(&view)]),
+                Some(view) => (
+                    &TEXT_SEEN,
+                    &ALL_SEEN,
+                    vec![user_of(&view), self.counts_permissions()],
+                ),
             };
             self.refuse_too_large(text, values.clone()).await?;
             return self.list_sized(all, values, app).await;
         }
         let (sql, mut values) = match view {
-            Some(view) => (&LIST_SEEN, vec![user_of(&view), Value::Contained(contained)]),
+            Some(view) => (
+                &LIST_SEEN,
+                vec![
+                    user_of(&view),
+                    self.counts_permissions(),
+                    Value::Contained(contained),
+                ],
+            ),
             None if contained.is_empty() => (&LIST, Vec::new()),
             None => (&SEARCH, vec![Value::Contained(contained)]),
         };
@@ -159,7 +184,14 @@ impl<D: Database> Runner<D> {
     pub(crate) async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
         let contained = filter.name_contains.clone().unwrap_or_default();
         let (sql, values) = match self.view(&filter.viewer) {
-            Some(view) => (&COUNT_SEEN, vec![user_of(&view), Value::Contained(contained)]),
+            Some(view) => (
+                &COUNT_SEEN,
+                vec![
+                    user_of(&view),
+                    self.counts_permissions(),
+                    Value::Contained(contained),
+                ],
+            ),
             None if contained.is_empty() => (&COUNT, Vec::new()),
             None => (&COUNT_FOUND, vec![Value::Contained(contained)]),
         };

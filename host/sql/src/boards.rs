@@ -25,7 +25,7 @@ macro_rules! list {
 declare! {
     /// In a write transaction the board is locked, so that it stays.
     CAN_VIEW = Sql::long(concat!(
-        "SELECT 1 FROM ~board AS board WHERE board.id = $2 AND ", may_view!("board.id"), " [hold for KEY SHARE OF board]"
+        "SELECT 1 FROM ~board AS board WHERE board.id = $3 AND ", may_view!("board.id"), " [hold for KEY SHARE OF board]"
     )).alongside();
     CAN_CHANGE = Sql::long(concat!(
         "SELECT 1 FROM ~board AS board WHERE board.id = $2 AND ", may_change!("board.id")
@@ -150,8 +150,8 @@ const CLOCK: &str = "clock";
 
 impl<D: Database> Runner<D> {
     pub(crate) async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
-        self.exists(&CAN_VIEW, vec![user_id.into(), board_id.into()])
-            .await
+        let values = vec![user_id.into(), self.counts_permissions(), board_id.into()];
+        self.exists(&CAN_VIEW, values).await
     }
 
     pub(crate) async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
@@ -224,7 +224,8 @@ impl<D: Database> Runner<D> {
     }
 
     pub(crate) async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
-        self.list(&LIST_VISIBLE, vec![user_id.into()], summary).await
+        let values = vec![user_id.into(), self.counts_permissions()];
+        self.list(&LIST_VISIBLE, values, summary).await
     }
 
     pub(crate) async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {

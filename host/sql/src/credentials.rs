@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use portico_model::Timestamp;
 use portico_storage::driver::MOST_EXPIRED;
 use portico_storage::{
-    ApiKey, Constraint, Credential, CredentialKey, Error, Result, SecretHash, Session, SessionUser,
+    ApiKey, Constraint, Credential, CredentialKey, Error, KeyLimits, Result, SecretHash, Session, SessionUser,
 };
 
 use crate::database::{Database, Row};
@@ -40,12 +40,14 @@ const OTHER_SESSIONS: &str = "DELETE FROM ~session WHERE user_id = $1 AND (id <>
 declare! {
     FIND_KEY = Sql::short(concat!(
         "SELECT credential.id, credential.secret_hash, credential.user_id, credential.expires_at,
-            credential.last_used_at, CAST(NULL AS bigint), held.permission, credential.imported_hash
+            credential.last_used_at, CAST(NULL AS bigint), held.permission, credential.imported_hash,
+            credential.permissions, credential.read_only
         FROM ", permitted!("~api_key"), " WHERE credential.id = $1"
     )).alone();
     FIND_SESSION = Sql::short(concat!(
         "SELECT credential.id, credential.token_hash, credential.user_id, credential.expires_at,
-            credential.last_used_at, credential.ends_at, held.permission, CAST(NULL AS text)
+            credential.last_used_at, credential.ends_at, held.permission, CAST(NULL AS text),
+            CAST(NULL AS text), false
         FROM ", permitted!("~session"), " WHERE credential.token_hash = $1"
     )).alone();
     SESSION_USER = Sql::short(
@@ -53,17 +55,20 @@ declare! {
     ).alone();
     INSERT_KEY = Sql::short(concat!(
         "INSERT INTO ~api_key
-            (id, secret_hash, user_id, name, created_at, expires_at, last_used_at, imported_hash)
-        SELECT $1, $2, id, $4, $5, $6, $7, $8", enabled!()
+            (id, secret_hash, user_id, name, created_at, expires_at, last_used_at, imported_hash, permissions,
+            read_only)
+        SELECT $1, $2, id, $4, $5, $6, $7, $8, $9, $10", enabled!()
     ));
     ADOPT_KEY = Sql::short(
         "UPDATE ~api_key SET secret_hash = $3, imported_hash = NULL WHERE id = $1 AND imported_hash = $2"
     );
     LIST_KEYS = Sql::long(
-        "SELECT id, name, user_id, created_at, expires_at, last_used_at FROM ~api_key ORDER BY id"
+        "SELECT id, name, user_id, created_at, expires_at, last_used_at, permissions, read_only
+        FROM ~api_key ORDER BY id"
     );
     LIST_KEYS_OF_USER = Sql::long(
-        "SELECT id, name, user_id, created_at, expires_at, last_used_at FROM ~api_key
+        "SELECT id, name, user_id, created_at, expires_at, last_used_at, permissions, read_only
+        FROM ~api_key
         WHERE user_id = $1 ORDER BY id"
     );
     DELETE_KEY = Sql::short("DELETE FROM ~api_key WHERE id = $1");
@@ -143,6 +148,8 @@ impl<D: Database> Runner<D> {
             self.check(optional_millis(key.expires_at))?,
             self.check(optional_millis(key.last_used_at))?,
             imported.into(),
+            Value::Text(key.limits.permissions.as_ref().map(|names| names.join(" "))),
+            key.limits.read_only.into(),
         ];
         let inserted = self.create(&key.id, &INSERT_KEY, values).await?;
         self.require_user(inserted)
@@ -257,6 +264,7 @@ fn credential(row: &dyn Row) -> Result<Credential> {
         imported: row.get_text(7)?,
         user_id: row.text(2)?,
         permissions: Vec::new(),
+        limits: limits(row, 8)?,
         expires_at: optional_timestamp(row, 3)?,
         last_used_at: optional_timestamp(row, 4)?,
         ends_at: optional_timestamp(row, 5)?,
@@ -280,9 +288,19 @@ fn key(row: &dyn Row) -> Result<ApiKey> {
         id: row.text(0)?,
         name: row.get_text(1)?,
         user_id: row.text(2)?,
+        limits: limits(row, 6)?,
         created_at: timestamp(row, 3)?,
         expires_at: optional_timestamp(row, 4)?,
         last_used_at: optional_timestamp(row, 5)?,
+    })
+}
+
+/// What a key may do: permissions, as words between spaces, in this column, and read only in the next.
+fn limits(row: &dyn Row, column: usize) -> Result<KeyLimits> {
+    let names = row.get_text(column)?;
+    Ok(KeyLimits {
+        permissions: names.map(|names| names.split_whitespace().map(str::to_owned).collect()),
+        read_only: row.bool(column + 1)?,
     })
 }
 

@@ -41,6 +41,7 @@ impl<D: Database> SqlTransaction<D> {
             database,
             access,
             settings,
+            views_by_shares: context.views_by_shares,
             setter,
             trail,
             failed: false,
@@ -54,6 +55,8 @@ pub(crate) struct Runner<D> {
     database: D,
     access: Access,
     settings: Settings,
+    /// As in the context of the call.
+    views_by_shares: bool,
     pub(crate) setter: PasswordSetter,
     pub(crate) trail: Trail,
     /// Set while a statement runs, and permanently once one has failed: a transaction whose call was dropped in the
@@ -84,6 +87,11 @@ impl<D: Database> Runner<D> {
     /// The view that a statement takes; `None` if it shows all apps.
     pub(crate) fn view(&self, viewer: &Viewer) -> Option<View> {
         self.settings.views_differ.then(|| View::of(viewer))?
+    }
+
+    /// Whether the permissions of the user count where a statement looks at which boards they may view.
+    pub(crate) fn counts_permissions(&self) -> Value {
+        (!self.views_by_shares).into()
     }
 
     /// Adds all rows to a value, one by one.

@@ -1,6 +1,7 @@
 //! Whose view of the apps a statement takes, where callers see only the apps on boards that they may view.
 //!
-//! The conditions are written here once. In each, `$1` is the id of the user, or NULL for an anonymous caller. They use
+//! The conditions are written here once. In each, `$1` is the id of the user, or NULL for an anonymous caller; where boards
+//! are viewed, `$2` is whether the user's permissions count. They use
 //! EXISTS on one record, so a look-up by id costs only what the record's own boards cost, however many other boards
 //! there are.
 
@@ -23,7 +24,7 @@ macro_rules! may_view {
             " AND shared.user_id = $1)
             OR EXISTS (SELECT 1 FROM ~group_member AS member JOIN ~group_permission AS held
                     ON held.group_id = member.group_id
-                WHERE member.user_id = $1
+                WHERE $2 AND member.user_id = $1
                     AND held.permission IN ('admin', 'board-view-all', 'board-modify-all', 'board-full-all')))"
         )
     };

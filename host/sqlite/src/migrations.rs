@@ -11,11 +11,12 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
-    include_str!("migrations/0015_sections.sql"),
+    include_str!("migrations/0015_key_limits.sql"),
+    include_str!("migrations/0016_sections.sql"),
 ];
 
 /// The version that this binary knows.
@@ -112,11 +113,12 @@ pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64
 mod tests {
     use super::*;
 
-    const WITH_NEXT: [&str; 5] = [
+    const WITH_NEXT: [&str; 6] = [
         MIGRATIONS[0],
         MIGRATIONS[1],
         MIGRATIONS[2],
         MIGRATIONS[3],
+        MIGRATIONS[4],
         "ALTER TABLE board ADD COLUMN colour TEXT;
          CREATE TABLE new_app (id TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL) STRICT;
          INSERT INTO new_app SELECT id, name FROM app; DROP TABLE app; ALTER TABLE new_app RENAME TO app",
@@ -193,8 +195,22 @@ mod tests {
     }
 
     #[test]
-    fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order() {
+    fn a_key_from_before_its_limits_may_do_what_its_user_may() {
         let mut connection = build(FIRST + 2).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO api_key (id, secret_hash, user_id, created_at) VALUES ('k', x'07', 'u', 1)";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let kept = "SELECT count(*) FROM api_key WHERE id = 'k' AND permissions IS NULL AND read_only = 0";
+        assert_eq!(number(&connection, kept).unwrap(), 1);
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order() {
+        let mut connection = build(FIRST + 3).unwrap();
         let records = "
             INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg');
             INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
@@ -223,7 +239,16 @@ mod tests {
     fn a_migration_that_fails_changes_nothing() {
         let mut connection = database();
         let next = "DELETE FROM app; CREATE TABLE app (id TEXT)";
-        let migrations = |next| [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], next];
+        let migrations = |next| {
+            [
+                MIGRATIONS[0],
+                MIGRATIONS[1],
+                MIGRATIONS[2],
+                MIGRATIONS[3],
+                MIGRATIONS[4],
+                next,
+            ]
+        };
         run_missing(&mut connection, &migrations(next)).unwrap_err();
         let dangling = "PRAGMA defer_foreign_keys = ON; DELETE FROM app";
         run_missing(&mut connection, &migrations(dangling)).unwrap_err();

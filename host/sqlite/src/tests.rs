@@ -45,6 +45,7 @@ fn store() -> Store {
 
 fn context() -> CallContext {
     CallContext {
+        views_by_shares: false,
         user_id: None,
         authentication: Authentication::None,
         request_id: "test".into(),

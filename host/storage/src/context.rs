@@ -19,6 +19,9 @@ pub struct CallContext {
     /// The call that a write transaction records in the audit log before it commits; `None` if there is nothing to
     /// record.
     pub audit: Option<Arc<AuditedCall>>,
+    /// Whether the caller's permissions do not let them view boards, whatever their user's do: they came with an API key
+    /// that has fewer. Then they view what their user made, what is shared with their user, and what is public.
+    pub views_by_shares: bool,
     /// The token that the call's session gets when its user's password is set; `None` if the session keeps its token.
     pub new_token: Option<Arc<NewToken>>,
 }

@@ -28,14 +28,34 @@ pub struct Credential {
     pub imported: Option<String>,
     /// The id of its user.
     pub user_id: String,
-    /// The user's permissions from all groups, as stored; in order, each once.
+    /// The user's permissions from all groups, as stored; in order, each once. A key may have fewer: see `limits`.
     pub permissions: Vec<String>,
+    /// What a key may do of that; everything for a session.
+    pub limits: KeyLimits,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
     /// When a session ends even if it is used.
     pub ends_at: Option<Timestamp>,
+}
+
+/// What an API key may do of what its user may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyLimits {
+    /// The chosen permissions, in order, each once: it may do what both these and the user's give. `None` for
+    /// all of the user's.
+    pub permissions: Option<Vec<String>>,
+    /// Whether it may only read.
+    pub read_only: bool,
+}
+
+impl KeyLimits {
+    /// Whether the key may do less than its user.
+    pub fn are_set(&self) -> bool {
+        self.permissions.is_some() || self.read_only
+    }
 }
 
 /// An API key, without its secret.
@@ -48,6 +68,9 @@ pub struct ApiKey {
     pub name: Option<String>,
     /// The id of its user.
     pub user_id: String,
+    /// What it may do of what its user may do.
+    #[serde(flatten)]
+    pub limits: KeyLimits,
     /// When it was created.
     #[serde(serialize_with = "time::serialize")]
     pub created_at: Timestamp,

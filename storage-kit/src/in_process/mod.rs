@@ -145,6 +145,7 @@ async fn call(
 
 fn context(session: Option<String>, user: Option<String>) -> CallContext {
     CallContext {
+        views_by_shares: false,
         user_id: user,
         authentication: session.map_or(Authentication::None, Authentication::Session),
         request_id: "storage kit".into(),

@@ -9,7 +9,7 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
     Access, AccountKey, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, Error, NewInvite, SearchEngine, Session, Share, Shares, hash_secret,
+    DashboardTransaction, Error, KeyLimits, NewInvite, SearchEngine, Session, Share, Shares, hash_secret,
 };
 use portico_storage_kit::{Bridge, BridgeCall, BridgeError};
 use serde_json::{Value, json};
@@ -96,6 +96,7 @@ impl Dashboard {
 impl Bridge for Dashboard {
     async fn call(&self, call: BridgeCall) -> Result<Value, BridgeError> {
         let context = CallContext {
+            views_by_shares: false,
             user_id: None,
             authentication: Authentication::Operator,
             request_id: "bridge".into(),
@@ -306,6 +307,7 @@ async fn run_call(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) ->
                 id: id.clone(),
                 name: None,
                 user_id: user,
+                limits: KeyLimits::default(),
                 created_at: 1,
                 expires_at: None,
                 last_used_at: None,

@@ -7,3 +7,5 @@ mod providers;
 mod rows;
 mod same_commit;
 mod table;
+
+pub use self::harness::{last_number, new_rows};

@@ -248,6 +248,11 @@ fn put(input: &Value, path: &[String], value: Value) -> Value {
     for step in path {
         place = match place {
             Value::Array(items) => &mut items[step.parse::<usize>().expect("a position")],
+            // A list that the good input leaves out.
+            absent @ Value::Null if step == "0" => {
+                *absent = json!([null]);
+                &mut absent[0]
+            }
             object => &mut object[step.as_str()],
         };
     }

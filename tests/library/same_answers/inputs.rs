@@ -119,6 +119,12 @@ impl Inputs<'_> {
                 if self.rng.u8(..3) == 0 {
                     input["expiresAt"] = json!(self.date());
                 }
+                if self.rng.u8(..4) == 0 {
+                    input["permissions"] = json!(["board-view-all", "app-create"]);
+                }
+                if self.rng.u8(..4) == 0 {
+                    input["readOnly"] = json!(self.rng.bool());
+                }
                 input
             }
             "invite.createInvite" => json!({"expirationDate": self.date()}),

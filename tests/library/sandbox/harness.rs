@@ -57,6 +57,7 @@ pub fn honest(limits: Limits) -> Sandbox {
 /// The context of a call by this user, or of an anonymous call.
 pub fn context(user: Option<&str>) -> CallContext {
     CallContext {
+        views_by_shares: false,
         user_id: user.map(Into::into),
         authentication: user.map_or(Authentication::None, |_| Authentication::Host),
         ..Identity::anonymous().context("test")

@@ -169,6 +169,44 @@ fn a_password_is_changed_and_the_session_goes_on() {
 }
 
 #[test]
+fn what_a_new_key_may_do_is_ticked_and_nothing_ticked_means_all() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    root.user_with("bob", "app-modify-all");
+    let browser = Browser::of(&server, "bob");
+    let page = browser.open("/profile/keys");
+    page.assert_shows("value=\"app-modify-all\"")
+        .assert_shows("value=\"app-create\"")
+        // What bob does not have, no key of his has.
+        .assert_hides("value=\"app-full-all\"")
+        .assert_hides("value=\"admin\"");
+    for (fields, said) in [
+        (&[][..], "all that its user may"),
+        (&[("permissions", "app-create")], "Create apps"),
+        (&[("permissions", "none")], "no permission"),
+        (&[("readOnly", "yes")], "only read"),
+        (
+            &[
+                ("readOnly", "yes"),
+                ("permissions", "app-create"),
+                ("permissions", "none"),
+            ],
+            "only read, Create apps",
+        ),
+    ] {
+        let fields: Vec<_> = [("name", "a key"), ("lasts", "week")]
+            .iter()
+            .chain(fields)
+            .copied()
+            .collect();
+        let page = browser.submit(&page, "/profile/keys", &fields);
+        page.assert_status(200)
+            .assert_shows("id=\"api-key\"")
+            .assert_shows(&format!(">{said}</td>"));
+    }
+}
+
+#[test]
 fn own_keys_and_sessions_are_listed_and_ended() {
     let server = Portico::start();
     let root = administrator(&server);

@@ -95,9 +95,10 @@ impl Everything {
             INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
             INSERT INTO board_extras SELECT id, '{{}}' FROM {sorted};
             UPDATE search_engine SET description = 'finds';
-            UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot';
-            INSERT INTO api_key (id, secret_hash, user_id, created_at, imported_hash)
-                VALUES ('0a1b2c3d', zeroblob(32), '{alice}', 1, '$2b$10$imported');
+            UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot',
+                permissions = 'app-create';
+            INSERT INTO api_key (id, secret_hash, user_id, created_at, imported_hash, permissions, read_only)
+                VALUES ('0a1b2c3d', zeroblob(32), '{alice}', 1, '$2b$10$imported', '', 1);
             INSERT INTO audit VALUES (4000, unixepoch() * 1000, 'gone', 'key', 'k', '::1', 'r', 'app.create', 'oidc', 'app', 3, 'OK', 1, NULL),
                 ({LAST_NUMBER}, unixepoch() * 1000, NULL, 'none', NULL, NULL, 'r', 'sign-in', NULL, NULL, 0, 'UNAUTHORIZED', 12, '+g -h');",
             alice = alice.id,

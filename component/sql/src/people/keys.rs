@@ -1,6 +1,6 @@
 //! API keys. The whole key is shown once; of its secret there is only the hash.
 
-use portico_storage::{ApiKey, DashboardTransaction as _};
+use portico_storage::{ApiKey, DashboardTransaction as _, KeyLimits};
 
 use super::{Result, if_referred, input, not_found};
 use crate::bindings::people::{Key, NewKey};
@@ -15,6 +15,7 @@ pub fn create(user_id: &str, name: Option<&str>) -> Result<NewKey> {
         id: issued.id.clone(),
         name,
         user_id: user_id.into(),
+        limits: KeyLimits::default(),
         created_at: environment::now(),
         expires_at: None,
         last_used_at: None,

@@ -7,6 +7,7 @@
 
 use portico_model::Timestamp;
 use portico_model::error::{Code, Error as Refusal};
+use portico_rules::permissions;
 use portico_storage::{
     AccountKey, Credential as Stored, CredentialKey, DashboardTransaction as _, SecretHash, Transaction as _,
     secrets,
@@ -79,17 +80,21 @@ pub fn authenticate(secret: &str) -> Result<Option<Authenticated>> {
         CredentialKey::Key(_) => (Credential::Key(found.id), None),
         CredentialKey::Session(_) => (Credential::Session(found.id.clone()), Some(found.id)),
     };
+    let permissions = match &found.limits.permissions {
+        Some(chosen) => permissions::shared(&found.permissions, chosen),
+        None => found.permissions,
+    };
     Ok(Some(Authenticated {
-        caller: caller(found.user_id, found.permissions, session_id),
+        caller: caller(found.user_id, permissions, session_id),
         credential,
         expires_at: found.expires_at,
     }))
 }
 
-/// Keys that come from elsewhere do not exist here.
+/// Keys that come from elsewhere do not exist here, nor do keys that may only read, which a dashboard could not tell.
 fn is_valid(found: &Stored, hash: &SecretHash, moment: Timestamp) -> bool {
     let expired = found.expires_at.is_some_and(|expires_at| expires_at <= moment);
-    !expired && found.imported.is_none() && secrets::same(&found.secret, hash)
+    !expired && found.imported.is_none() && !found.limits.read_only && secrets::same(&found.secret, hash)
 }
 
 /// The call goes on if this fails: the session lasts less long then.

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     found_users::{Found, find, names},
+    groups::PERMISSIONS,
     paging::Pages,
 };
 use crate::{
@@ -42,6 +43,9 @@ pub(super) struct ApiKey {
     pub id: String,
     pub name: Option<String>,
     pub user_id: String,
+    /// The chosen ones; `None` for all that its user has.
+    permissions: Option<Vec<String>>,
+    read_only: bool,
     pub created_at: String,
     pub expires_at: Option<String>,
     pub last_used_at: Option<String>,
@@ -52,6 +56,38 @@ impl ApiKey {
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.id)
     }
+
+    /// What it may do of what its user may do, in words.
+    pub fn allowed(&self, visit: &Visit) -> String {
+        let t = &visit.t;
+        let reading = self.read_only.then_some(t.keys.reads);
+        let chosen = match self.permissions.as_deref() {
+            None if self.read_only => Vec::new(),
+            None => vec![t.keys.everything],
+            Some([]) => vec![t.keys.no_permission],
+            Some(chosen) => chosen.iter().map(|name| t.groups.permission(name)).collect(),
+        };
+        let words: Vec<&str> = reading.into_iter().chain(chosen).collect();
+        words.join(", ")
+    }
+}
+
+/// The box that chooses no permission.
+const NO_PERMISSION: &str = "none";
+
+/// A permission that a key may have: its name, in words, what it allows, and whether its box is ticked.
+pub(super) type Choice<'a> = (&'static str, &'a str, &'a str, bool);
+
+/// The boxes with which people choose the permissions of a key: those that fit, and none at all.
+pub(super) fn choices<'a>(visit: &'a Visit, form: &Form, fits: impl Fn(&str) -> bool) -> Vec<Choice<'a>> {
+    let (t, names) = (&visit.t.keys, &visit.t.groups);
+    let is_ticked = |name: &str| form.all("permissions").any(|sent| sent == name);
+    let offered = PERMISSIONS.into_iter().filter(|name| fits(name));
+    let mut choices: Vec<_> = offered
+        .map(|name| (name, names.permission(name), names.allows(name), is_ticked(name)))
+        .collect();
+    choices.push((NO_PERMISSION, t.none, t.none_allows, is_ticked(NO_PERMISSION)));
+    choices
 }
 
 /// A key that was just created.
@@ -61,7 +97,7 @@ pub(super) struct NewKey {
     pub api_key: String,
 }
 
-/// The input of a new key: its name, and when it ends.
+/// The input of a new key: its name, when it ends, and what it may do. Without a ticked permission, it has all.
 pub(super) fn wanted(visit: &Visit, form: &Form) -> Result<Value, ApiError> {
     let mut input = json!({});
     if let Some(name) = form.optional("name") {
@@ -71,6 +107,11 @@ pub(super) fn wanted(visit: &Visit, form: &Form) -> Result<Value, ApiError> {
         Expiry::At(end) => input["expiresAt"] = end.into(),
         Expiry::Never => {}
         Expiry::Unreadable => return Err(unreadable_day(visit)),
+    }
+    input["readOnly"] = form.is_ticked("readOnly").into();
+    if form.is_ticked("permissions") {
+        let chosen = form.all("permissions").filter(|name| *name != NO_PERMISSION);
+        input["permissions"] = chosen.collect::<Vec<_>>().into();
     }
     Ok(input)
 }
@@ -114,6 +155,12 @@ struct NewPage<'a> {
     query: &'a str,
     found: Vec<Found>,
     made: Option<NewKey>,
+}
+
+impl NewPage<'_> {
+    fn choices(&self) -> Vec<Choice<'_>> {
+        choices(self.v, self.form, |_| true)
+    }
 }
 
 #[derive(Template)]

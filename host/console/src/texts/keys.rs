@@ -6,7 +6,7 @@ texts! {
     /// API keys.
     Keys {
         title: "API keys", "API-Schlüssel";
-        lead: "A key always has the permissions that its user has.", "Ein Schlüssel hat immer die Rechte, die sein Benutzer hat.";
+        lead: "A key may do at most what its user may do.", "Ein Schlüssel darf höchstens, was sein Benutzer darf.";
         new: "New key", "Neuer Schlüssel";
         name: "What it is for", "Wofür er ist";
         name_hint: "For example: backup on the NAS", "Zum Beispiel: Backup auf dem NAS";
@@ -37,6 +37,16 @@ texts! {
         week: "1 week", "1 Woche";
         month: "1 month", "1 Monat";
         year: "1 year", "1 Jahr";
+        limits: "What it may do", "Was er darf";
+        limits_hint: "Without a tick: all that its user may do.", "Ohne Häkchen: alles, was sein Benutzer darf.";
+        only_read: "Only read", "Nur lesen";
+        only_read_hint: "It changes nothing, whatever its permissions are.", "Er ändert nichts, welche Rechte er auch hat.";
+        none: "No permission", "Kein Recht";
+        none_allows: "Only what every user may do.", "Nur, was alle Benutzer dürfen.";
+        allowed: "May do", "Darf";
+        everything: "all that its user may", "alles, was sein Benutzer darf";
+        reads: "only read", "nur lesen";
+        no_permission: "no permission", "kein Recht";
         never: "Never", "Nie";
         until: "Or at the end of a day", "Oder am Ende eines Tages";
         until_hint: "This day counts if you choose one (UTC).", "Dieser Tag gilt, wenn Sie einen wählen (UTC).";

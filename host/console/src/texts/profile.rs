@@ -48,7 +48,7 @@ texts! {
         repeated: "New password, again", "Neues Passwort, noch einmal";
         not_the_same: "The two passwords are not the same", "Die beiden Passwörter sind nicht gleich";
         change_password: "Change password", "Passwort ändern";
-        keys_lead: "For programs that act in your name. A key may do what you may do.", "Für Programme, die in Ihrem Namen handeln. Ein Schlüssel darf, was Sie dürfen.";
+        keys_lead: "For programs that act in your name. A key may do at most what you may do.", "Für Programme, die in Ihrem Namen handeln. Ein Schlüssel darf höchstens, was Sie dürfen.";
         sessions: "Sessions", "Sitzungen";
         sessions_lead: "Where you are signed in.", "Wo Sie angemeldet sind.";
         session: "Session", "Sitzung";

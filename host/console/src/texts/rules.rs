@@ -155,6 +155,18 @@ const SAID: &[(&str, &str)] = &[
         "This is only allowed for your own user",
         "Das ist nur für Ihr eigenes Konto erlaubt",
     ),
+    (
+        "This API key may only read",
+        "Dieser API-Schlüssel darf nur lesen",
+    ),
+    (
+        "An API key that may do less than its user makes no keys",
+        "Ein API-Schlüssel, der weniger darf als sein Benutzer, legt keine Schlüssel an",
+    ),
+    (
+        "An API key without the permission admin does not change how its user signs in",
+        "Ein API-Schlüssel ohne das Recht admin ändert nicht, wie sein Benutzer sich anmeldet",
+    ),
     ("This needs the permission {}", "Dafür brauchen Sie das Recht {}"),
     (
         "This needs a share that lets you change the board, or the permission board-modify-all",

@@ -53,7 +53,14 @@ async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_t
         .await
         .unwrap();
     let client = connect(&url, &next).await;
-    let migrations = [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], NEXT];
+    let migrations = [
+        MIGRATIONS[0],
+        MIGRATIONS[1],
+        MIGRATIONS[2],
+        MIGRATIONS[3],
+        MIGRATIONS[4],
+        NEXT,
+    ];
     let run_missing = run_missing(&client, &migrations);
     let migrated = tokio::time::timeout(Duration::from_secs(60), run_missing).await;
     migrated.expect("it does not wait").unwrap();
@@ -87,7 +94,7 @@ async fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
     server.run("home", records);
     drop(PostgresStorage::open(&url).await.unwrap());
     let versions = "SELECT version || ' ' || oldest FROM portico_version";
-    assert_eq!(server.run("home", versions), format!("{NEWEST} 9"));
+    assert_eq!(server.run("home", versions), format!("{NEWEST} 10"));
     for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
         let kept = format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND NOT may_change");
         assert_eq!(server.run("home", &kept), "1", "{table}");
@@ -113,11 +120,28 @@ async fn a_row_of_the_audit_log_from_before_its_groups_stays_without_them() {
 
 #[tokio::test]
 #[ignore = "make test-all"]
-async fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order() {
+async fn a_key_from_before_its_limits_may_do_what_its_user_may() {
     let server = Postgresql::shared();
     let url = server.create_database("home");
     let client = connect(&url, "first").await;
     run_missing(&client, &MIGRATIONS[..3]).await.unwrap();
+    let records = "
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, false, true);
+        INSERT INTO api_key (id, secret_hash, user_id, created_at) VALUES ('k', '\\x07', 'u', 1)";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let kept = "SELECT count(*) FROM api_key WHERE id = 'k' AND permissions IS NULL AND NOT read_only";
+    assert_eq!(server.run("home", kept), "1");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..4]).await.unwrap();
     let records = "
         INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg');
         INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', true);
@@ -150,7 +174,14 @@ async fn a_migration_that_fails_changes_nothing() {
         ..NEXT
     };
     let client = connect(&url, "next").await;
-    let migrations = [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], wrong];
+    let migrations = [
+        MIGRATIONS[0],
+        MIGRATIONS[1],
+        MIGRATIONS[2],
+        MIGRATIONS[3],
+        MIGRATIONS[4],
+        wrong,
+    ];
     run_missing(&client, &migrations).await.unwrap_err();
     let version = "SELECT version FROM portico_version";
     assert_eq!(server.run("home", version), NEWEST.to_string());

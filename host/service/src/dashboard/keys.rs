@@ -1,15 +1,16 @@
-//! `apiKeys.*`: keys for programs. A key always has its user's current permissions.
+//! `apiKeys.*`: keys for programs. A key may do what its user may do at the moment, or less.
 
 use portico_model::{
     Timestamp,
     error::{Code, Error},
     time,
 };
-use portico_rules::bounds;
-use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTransaction};
+use portico_rules::{bounds, permissions::Permission};
+use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTransaction, KeyLimits};
 use serde::Serialize;
 
 use super::{
+    groups::in_order,
     transaction::{not_found_if_referred, require_found},
     validate::{Fields, LABEL},
 };
@@ -20,7 +21,7 @@ use crate::{
     },
     shape::{
         NULLABLE_DATE, NULLABLE_TEXT,
-        Shape::{self, Date, List, Named, Nothing, Optional, Record, Text},
+        Shape::{self, Boolean, Choice, Date, List, Named, Nothing, Nullable, Optional, Record, Text},
         Shaped, optional, records, required,
     },
 };
@@ -32,6 +33,10 @@ records! {
             .about("What it is for: 1 to 64 characters on one line, trimmed."),
         #[serde(default, deserialize_with = "time::deserialize_option")]
         expires_at: Option<Timestamp> = optional("expiresAt", Date).about("When it ends; never if absent."),
+        permissions: Option<Vec<String>> = optional("permissions", Nullable(&List(&Choice(&Permission::NAMES))))
+            .about("Its permissions: it has those that both these and its user's give. All of the user's if absent or null."),
+        read_only: Option<bool> = optional("readOnly", Boolean)
+            .about("Whether it may only call queries, whatever its user may do; false if absent."),
     }
 
     #[derive(Default)]
@@ -61,7 +66,10 @@ const KEYS: Shape = List(&Named(
     &Record(&[
         required("id", Text).about("The key's id: the part of the key before the dot."),
         required("name", NULLABLE_TEXT).about("The key's name; null if it has none."),
-        required("userId", Text).about("The id of the key's user. The key has this user's permissions."),
+        required("userId", Text).about("The id of the key's user. The key may do at most what this user may do."),
+        required("permissions", Nullable(&List(&Text)))
+            .about("The permissions that were chosen for it, of which it has those that its user has too; null = all."),
+        required("readOnly", Boolean).about("Whether it may only call queries."),
         required("createdAt", Date).about("When it was made."),
         required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
         required("lastUsedAt", NULLABLE_DATE).about("When it was last used, to the minute."),
@@ -91,8 +99,9 @@ pub(super) static ROWS: &[Row] = &[
         CREATED,
         |call| Box::pin(create(call)),
     )
-    .about("Makes an API key. It always has its user's current permissions.")
-    .refuses(&[Code::NotFound]),
+    .about("Makes an API key. It may do what its user may do at the moment, or less. `FORBIDDEN`: the call came with a key \
+         that may do less than its user.")
+    .refuses(&[Code::Forbidden, Code::NotFound]),
     mutation(
         "apiKeys.createOwn",
         Optional(&NewKey::SHAPE),
@@ -102,10 +111,10 @@ pub(super) static ROWS: &[Row] = &[
     .protected()
     .about(
         "Makes an API key of the caller. A key that makes another one does not outlive it: `expiresAt` is at most \
-         its own. `CONFLICT`: the caller has 100 keys.",
+         its own. `CONFLICT`: the caller has 100 keys; `FORBIDDEN`: the call came with a key that may do less than its user.",
     )
     .at("POST", "/api/apiKeys/own")
-    .refuses(&[Code::Conflict]),
+    .refuses(&[Code::Conflict, Code::Forbidden]),
     mutation("apiKeys.delete", Delete::SHAPE, Nothing, |call| Box::pin(delete(call)))
         .about("Deletes an API key: it stops working at once.")
         .refuses(&[Code::NotFound]),
@@ -139,7 +148,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is not a user"))?;
 
     let transaction = call.begin(Access::Write).await?;
-    insert(&call, transaction, user_id, name, input.key.expires_at).await
+    insert(&call, transaction, user_id, name, input.key).await
 }
 
 async fn create_own(mut call: Call) -> Result<Output, Error> {
@@ -166,7 +175,7 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
         let message = format!("You have {MOST_OWN_KEYS} API keys; delete one first");
         return Err(Error::new(Code::Conflict, message));
     }
-    insert(&call, transaction, user_id.into(), name, input.expires_at).await
+    insert(&call, transaction, user_id.into(), name, input).await
 }
 
 fn checked_name(input: &NewKey) -> Result<Option<String>, Error> {
@@ -185,17 +194,25 @@ async fn insert(
     mut transaction: Box<dyn DashboardTransaction>,
     user_id: String,
     name: Option<String>,
-    expires_at: Option<Timestamp>,
+    input: NewKey,
 ) -> Result<Output, Error> {
+    let limits = KeyLimits {
+        permissions: input.permissions.map(in_order),
+        read_only: input.read_only.unwrap_or_default(),
+    };
     let issued = call.resources.secrets.api_key();
     let key = ApiKey {
         id: issued.id.clone(),
         name,
         user_id,
+        limits,
         created_at: call.resources.clock.now(),
-        expires_at,
+        expires_at: input.expires_at,
         last_used_at: None,
     };
+    if let Some(audited) = call.audited.as_ref().filter(|_| key.limits.are_set()) {
+        audited.summarise(summary(&key));
+    }
     transaction
         .insert_key(&key, &issued.hash)
         .await
@@ -205,6 +222,18 @@ async fn insert(
         id: issued.id,
         api_key: issued.text,
     })
+}
+
+/// A key with less than its user, as the audit log names it.
+fn summary(key: &ApiKey) -> String {
+    let mut summary = key.id.clone();
+    if key.limits.read_only {
+        summary.push_str(" readOnly");
+    }
+    if let Some(permissions) = &key.limits.permissions {
+        summary.push_str(&format!(" permissions={}", permissions.join(",")));
+    }
+    summary
 }
 
 async fn delete(mut call: Call) -> Result<Output, Error> {

@@ -72,7 +72,7 @@ pub(super) static ROWS: &[Row] = &[
                             required("colorScheme", COLOR_SCHEME)
                                 .about("How the dashboard looks to the user."),
                             required("permissions", List(&Text))
-                                .about("What the user may do, as the groups of the user have it."),
+                                .about("What the user may do, as the groups of the user have it; with a key, what the key gives of it."),
                         ]),
                     ),
                 )

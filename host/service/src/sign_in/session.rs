@@ -63,8 +63,13 @@ async fn read_session(call: Call) -> Result<Output, Error> {
     let storage = &call.resources.storage;
     let mut transaction = storage.begin_dashboard(Access::Read, &call.context()).await?;
     let user = transaction.get_session_user(user_id).await?;
+    let user = user.ok_or_else(Error::unauthorized)?;
     json(&CurrentSession {
-        user: user.ok_or_else(Error::unauthorized)?,
+        user: SessionUser {
+            // A key may have fewer than its user.
+            permissions: call.identity.permissions().to_vec(),
+            ..user
+        },
         expires_at: call.identity.expires_at,
     })
 }

@@ -2,7 +2,7 @@
 
 use portico_model::{HomeBoards, Provider, SearchPreferences};
 use portico_storage::{
-    AccountKey, ApiKey, AppFilter, BoardItem, CredentialKey, ExtrasOf, NewInvite, hash_secret,
+    AccountKey, ApiKey, AppFilter, BoardItem, CredentialKey, ExtrasOf, KeyLimits, NewInvite, hash_secret,
 };
 
 use crate::store::{Store, app, board, engine, session, shares, subject, texts, user};
@@ -50,6 +50,7 @@ async fn fill(store: &Store) {
             id: format!("key of {id}"),
             name: None,
             user_id: id.into(),
+            limits: KeyLimits::default(),
             created_at: 1,
             expires_at: None,
             last_used_at: None,

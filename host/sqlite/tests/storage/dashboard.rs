@@ -2,8 +2,8 @@
 
 use portico_storage::driver::MOST_EXPIRED;
 use portico_storage::{
-    ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, NewInvite, PlacedItem, Section, Session,
-    Shares, Size, hash_secret,
+    ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, KeyLimits, NewInvite, PlacedItem,
+    Section, Session, Shares, Size, hash_secret,
 };
 
 use crate::store::{Store, app, board, engine, session, shares, texts, user};
@@ -23,6 +23,7 @@ pub async fn the_hash_of_an_imported_key_is_replaced_once(store: &Store) {
         id: "0a1b2c3d".into(),
         name: None,
         user_id: "u".into(),
+        limits: KeyLimits::default(),
         created_at: 1,
         expires_at: None,
         last_used_at: None,
@@ -63,9 +64,17 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         id: "key".into(),
         name: Some("mine".into()),
         user_id: "u".into(),
+        limits: KeyLimits {
+            permissions: Some(texts(&["admin", "app-create"])),
+            read_only: true,
+        },
         created_at: 1,
         expires_at: Some(1_800_000_000_000),
         last_used_at: None,
+    };
+    let no_permissions = KeyLimits {
+        permissions: Some(Vec::new()),
+        read_only: false,
     };
     let session = session("session", "u", 3);
     let mut writer = store.write().await;
@@ -88,6 +97,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
             &ApiKey {
                 id: "other".into(),
                 name: None,
+                limits: no_permissions.clone(),
                 ..key.clone()
             },
             &[7; 32],
@@ -107,6 +117,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         imported: None,
         user_id: "u".into(),
         permissions: texts(&["admin", "app-create", "board-view-all"]),
+        limits: key.limits.clone(),
         expires_at: Some(1_800_000_000_000),
         last_used_at: None,
         ends_at: None,
@@ -136,6 +147,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         ApiKey {
             id: "other".into(),
             name: None,
+            limits: no_permissions,
             ..key
         }
     );
@@ -143,6 +155,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
 
     let by_token = CredentialKey::Session(hash_secret("token"));
     let found = writer.find_credential(&by_token).await.unwrap().unwrap();
+    assert_eq!(found.limits, KeyLimits::default());
     assert_eq!(
         (&found.id[..], found.secret, found.expires_at),
         ("session", hash_secret("token"), Some(3))

@@ -1,7 +1,7 @@
 //! What records refer to. What the component writes reads back as `storage-kit/cases` say.
 
 use portico_model::{HomeBoards, Provider, SearchPreferences};
-use portico_storage::{AccountKey, ApiKey, BoardItem, Constraint, Error, NewInvite, hash_secret};
+use portico_storage::{AccountKey, ApiKey, BoardItem, Constraint, Error, KeyLimits, NewInvite, hash_secret};
 
 use crate::store::{Store, board, engine, session, shares, subject, texts, user};
 
@@ -81,6 +81,7 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         id: "k".into(),
         name: None,
         user_id: "missing".into(),
+        limits: KeyLimits::default(),
         created_at: 1,
         expires_at: None,
         last_used_at: None,

@@ -118,6 +118,8 @@ pub static TABLES: [Table; 20] = [
             "expires_at",
             "last_used_at",
             "imported_hash",
+            "permissions",
+            "read_only",
         ],
     ),
     table(

@@ -280,7 +280,7 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
-        Ok(self.state.can_view_board(user_id, board_id))
+        Ok(self.state.can_view_board(user_id, self.views_by_shares, board_id))
     }
 
     async fn has_search_engine(&mut self, id: &str) -> Result<bool> {

@@ -10,8 +10,8 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::boards::{Board, BoardItem, BoardSummary};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, Invite, Named, NamedShare, NamedShares, NewInvite,
-    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Share, Shares,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, Invite, KeyLimits, Named, NamedShare, NamedShares,
+    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Share, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::records::{ADMIN, Error, Result, Viewer};
@@ -28,6 +28,7 @@ impl DashboardTransaction for MemoryTransaction {
                 imported: row.imported.clone(),
                 user_id: row.key.user_id.clone(),
                 permissions: Vec::new(),
+                limits: row.key.limits.clone(),
                 expires_at: row.key.expires_at,
                 last_used_at: row.key.last_used_at,
                 ends_at: None,
@@ -40,6 +41,7 @@ impl DashboardTransaction for MemoryTransaction {
                     imported: None,
                     user_id: session.user_id.clone(),
                     permissions: Vec::new(),
+                    limits: KeyLimits::default(),
                     expires_at: Some(session.expires_at),
                     last_used_at: Some(session.last_used_at),
                     ends_at: Some(session.ends_at),
@@ -345,7 +347,9 @@ impl DashboardTransaction for MemoryTransaction {
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
         let mut boards = self.list_boards().await?;
         boards.retain(|board| match user_id {
-            Some(user_id) => self.state.can_view_board(user_id, &board.id),
+            Some(user_id) => self
+                .state
+                .can_view_board(user_id, self.views_by_shares, &board.id),
             None => board.is_public,
         });
         Ok(boards)

@@ -109,7 +109,8 @@ impl State {
             .collect()
     }
 
-    pub fn can_view_board(&self, user_id: &str, board_id: &str) -> bool {
+    /// Whether a user may view a board; `by_shares`: whatever their permissions are.
+    pub fn can_view_board(&self, user_id: &str, by_shares: bool, board_id: &str) -> bool {
         let Some(row) = self.boards.get(board_id) else {
             return false;
         };
@@ -120,7 +121,7 @@ impl State {
         row.board.board.is_public
             || row.board.board.creator_id.as_deref() == Some(user_id)
             || self.is_shared_with(row, user_id, |_| true)
-            || by_permission()
+            || !by_shares && by_permission()
     }
 
     pub fn can_change_board(&self, user_id: &str, board_id: &str) -> bool {
@@ -142,7 +143,7 @@ impl State {
     }
 
     /// Whether an app is on a board that this viewer may view.
-    pub fn sees(&self, viewer: &Viewer, app_id: &str) -> bool {
+    pub fn sees(&self, viewer: &Viewer, by_shares: bool, app_id: &str) -> bool {
         let stands_on = |row: &BoardRow| {
             let mut apps = row.board.items().flat_map(BoardItem::app_ids);
             apps.any(|id| id == app_id)
@@ -151,7 +152,7 @@ impl State {
         match viewer {
             Viewer::Everything => true,
             Viewer::Anonymous => boards.any(|row| row.board.board.is_public),
-            Viewer::User(id) => boards.any(|row| self.can_view_board(id, &row.board.board.id)),
+            Viewer::User(id) => boards.any(|row| self.can_view_board(id, by_shares, &row.board.board.id)),
         }
     }
 

@@ -33,6 +33,8 @@ pub(super) struct MemoryTransaction {
     pub failed: bool,
     /// Whether callers see only the apps on boards that they may view.
     views_differ: bool,
+    /// As in the context of the call.
+    pub views_by_shares: bool,
 }
 
 impl MemoryTransaction {
@@ -51,6 +53,7 @@ impl MemoryTransaction {
             trail: Trail::of(context),
             failed: false,
             views_differ,
+            views_by_shares: context.views_by_shares,
         }
     }
 
@@ -102,7 +105,7 @@ impl MemoryTransaction {
 
     /// Whether an app is in this view.
     pub fn sees(&self, viewer: &Viewer, app: &App) -> bool {
-        !self.views_differ || self.state.sees(viewer, &app.id)
+        !self.views_differ || self.state.sees(viewer, self.views_by_shares, &app.id)
     }
 
     /// The apps that a filter matches.

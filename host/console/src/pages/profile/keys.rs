@@ -9,7 +9,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::{
-    super::keys::{ApiKey, NewKey, wanted},
+    super::keys::{ApiKey, Choice, NewKey, choices, wanted},
     PageResult,
 };
 use crate::{
@@ -34,6 +34,13 @@ struct KeysPage<'a> {
     problems: Problems,
     /// The key that was just created. It is shown only here.
     made: Option<NewKey>,
+}
+
+impl KeysPage<'_> {
+    /// Only what the user has: a key cannot have more.
+    fn choices(&self) -> Vec<Choice<'_>> {
+        choices(self.v, self.form, |permission| self.v.may(permission))
+    }
 }
 
 #[derive(Template)]

@@ -7,7 +7,7 @@ use portico_model::{HomeBoards, Provider, Timestamp, error::Error};
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{
     Access, AccountKey, ApiKey, AppFilter, AuditEntry, Authentication, Board, DashboardTransaction, ExtrasOf,
-    NewInvite, NewUser, Slice, StoredApp, UserFilter, hash_secret,
+    KeyLimits, NewInvite, NewUser, Slice, StoredApp, UserFilter, hash_secret,
 };
 
 use super::{super::local::REQUEST_ID, check::learn};
@@ -219,6 +219,7 @@ impl Writing<'_> {
                 id: key.id.clone(),
                 name: Some(NAME_OF_KEYS.into()),
                 user_id: key.user_id.clone(),
+                limits: KeyLimits::default(),
                 created_at: self.now,
                 expires_at: None,
                 last_used_at: None,
