@@ -5,7 +5,8 @@ use std::{env, fmt::Write as _, fs, io::Write as _, path::Path};
 use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
-const ASSETS: [(&str, &str); 7] = [
+const ASSETS: [(&str, &str); 8] = [
+    ("board.js", "text/javascript; charset=utf-8"),
     ("console.css", "text/css; charset=utf-8"),
     ("console.js", "text/javascript; charset=utf-8"),
     ("glyphs.svg", "image/svg+xml"),

@@ -80,6 +80,15 @@ fn no_path_takes_admin_from_the_last_administrator() {
         .assert_refused(403, "FORBIDDEN");
 }
 
+/// Apps and bookmarks as the one section of a board.
+fn one_section(items: &Value) -> Value {
+    let mut placed = items.clone();
+    for item in placed.as_array_mut().expect("a list") {
+        item["size"] = "1x1".into();
+    }
+    json!([{"name": null, "collapsed": false, "items": placed}])
+}
+
 #[test]
 fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions() {
     let server = Portico::start();
@@ -100,8 +109,10 @@ fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions(
         admin.mutate("board.share", &shares)
     };
 
-    let expected =
-        json!({"id": public, "name": "public", "isPublic": true, "creatorId": admin.user_id, "items": items});
+    let expected = json!({
+        "id": public, "name": "public", "slug": null, "isPublic": true, "creatorId": admin.user_id, "items": items,
+        "sections": one_section(&items),
+    });
     assert_eq!(see(&anonymous, &public).data(), expected);
     see(&admin, &private).assert_status(200);
     // A board that the caller may not see gets the same response as one that does not exist, byte for byte.
@@ -143,7 +154,7 @@ fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions(
 
     let listed = admin.query("board.getAll", &NO_INPUT).data();
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
-    let fields = BTreeSet::from(["id", "name", "isPublic", "creatorId"]);
+    let fields = BTreeSet::from(["id", "name", "slug", "isPublic", "creatorId"]);
     assert_eq!(keys(&listed[0]), fields);
     admin.mutate("board.delete", &json!({"id": public})).assert_done();
     see(&admin, &public).assert_refused(404, "NOT_FOUND");
@@ -164,8 +175,10 @@ fn a_board_is_replaced_and_keeps_its_creator_and_its_shares() {
     let items = json!([{"kind": "bookmarks", "appIds": [second]}, {"kind": "app", "appId": first}]);
     let update = json!({"id": board, "name": " Start ", "isPublic": true, "items": items});
     admin.mutate("board.update", &update).assert_done();
-    let expected =
-        json!({"id": board, "name": "Start", "isPublic": true, "creatorId": admin.user_id, "items": items});
+    let expected = json!({
+        "id": board, "name": "Start", "slug": null, "isPublic": true, "creatorId": admin.user_id, "items": items,
+        "sections": one_section(&items),
+    });
     assert_eq!(found(), expected);
     let with = |field: &str, value: Value| {
         let mut input = update.clone();
@@ -175,7 +188,7 @@ fn a_board_is_replaced_and_keeps_its_creator_and_its_shares() {
     // A refused change leaves the board as it was.
     with("items", json!([{"kind": "app", "appId": MISSING}])).assert_refused(404, "NOT_FOUND");
     for bad in [
-        json!({"kind": "clock"}),
+        json!({"kind": "weather"}),
         json!({"kind": "app"}),
         json!({"kind": "bookmarks", "appIds": first}),
         json!(5),

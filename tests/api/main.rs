@@ -9,6 +9,7 @@ mod apps;
 mod audit;
 mod bad_input;
 mod board_rights;
+mod boards;
 mod clients;
 mod dashboard;
 mod disabled;

@@ -3,6 +3,7 @@
 //!
 //! `cargo nextest` runs each test in a process of its own: some measure their process, or set its log.
 
+mod board_editor;
 mod component;
 mod embed;
 mod embedding;

@@ -55,6 +55,8 @@ pub trait Records {
     fn app(&mut self) -> String;
     /// A board that everyone may see.
     fn board(&mut self) -> String;
+    /// The short address of a board.
+    fn board_slug(&mut self) -> String;
     /// A group.
     fn group(&mut self) -> String;
     /// The name of a group.
@@ -327,7 +329,9 @@ fn document(records: &mut dyn Records) -> Value {
         "boards": [{
             "name": name,
             "creator": creator,
-            "items": [{"bookmarks": [{"id": records.app()}]}],
+            "slug": null,
+            "sections": [{"name": "Media", "items": [
+                {"bookmarks": [{"id": records.app()}], "size": "wide"}, {"note": "Milk"}, {"clock": {}}]}],
             "sharedWith": {"users": [creator], "groups": [group]},
         }],
     })
@@ -436,14 +440,18 @@ pub static TABLE: &[Row] = &[
     query("board.getAll", ADMIN, none).weight(10),
     query("board.getVisible", Everyone, none).rest("GET", "/api/boards"),
     query("board.byId", Everyone, |it| json!({"id": it.board()})).rest("GET", "/api/boards/{id}").weight(30),
+    query("board.bySlug", Everyone, |it| json!({"slug": it.board_slug()}))
+        .rest("GET", "/api/boards/by-slug/{slug}").weight(12),
     query("board.getChangeable", SignedIn, none).weight(12),
     query("board.getRight", Everyone, |it| json!({"id": it.board()})).weight(12),
     mutation("board.create", Holders(&["board-create", "board-full-all", "admin"]), |it|
         json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]}))
         .rest("POST", "/api/boards").weight(22),
     mutation("board.update", CHANGES_BOARDS, |it|
-        json!({"id": it.spare_board(), "name": it.name(), "isPublic": false,
-            "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})).rest("PUT", "/api/boards/{id}"),
+        json!({"id": it.spare_board(), "name": it.name(), "isPublic": false, "slug": null, "sections": [
+            {"name": "Media", "collapsed": true, "items": [{"kind": "bookmarks", "appIds": [it.app()], "size": "2x2"}]},
+            {"items": [{"kind": "note", "text": "Milk"}, {"kind": "clock", "timeZone": "Europe/Berlin"}]}]}))
+        .rest("PUT", "/api/boards/{id}"),
     query("board.getShares", OWNS_BOARDS, |it| json!({"boardId": it.board()}))
         .rest("GET", "/api/boards/{boardId}/shares").weight(12),
     query("board.getShareable", OWNS_BOARDS, |it|

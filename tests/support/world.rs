@@ -35,6 +35,8 @@ impl From<&User> for Target {
 
 /// The name of the group that a [`World`] begins with.
 const GROUP: &str = "The group";
+/// The short address of its board.
+const SLUG: &str = "public";
 
 /// What is in the service before the calls of a test.
 pub struct World {
@@ -52,7 +54,10 @@ impl World {
     pub fn new(admin: Session) -> Self {
         Self {
             app: admin.app("The app"),
-            board: admin.board("The public board", true),
+            board: {
+                let board = json!({"name": "The public board", "isPublic": true, "slug": SLUG, "items": []});
+                admin.make("board.create", &board, "id")
+            },
             group: admin.group(GROUP, &[]),
             admin,
             names: AtomicU32::new(0),
@@ -120,6 +125,10 @@ impl Records for About<'_> {
 
     fn board(&mut self) -> String {
         self.world.board.clone()
+    }
+
+    fn board_slug(&mut self) -> String {
+        SLUG.to_owned()
     }
 
     fn group(&mut self) -> String {

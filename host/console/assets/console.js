@@ -30,7 +30,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   // What was typed stays if it could not be sent.
   if (requestConfig.verb === "get" || requestConfig.path === "/sign-out") return;
   const hasEnded = new URL(xhr.responseURL).pathname === "/sign-in" && requestConfig.path !== "/sign-in";
-  if (!hasEnded && xhr.status < 500 && ![403, 429].includes(xhr.status)) return;
+  // The form for a board comes back with everything that it held, whatever failed; no other page takes its place.
+  const isForm = xhr.responseText.includes('id="edit"');
+  const losesForm = find("#edit") !== null && xhr.status >= 400 && !isForm;
+  if (isForm || (!hasEnded && !losesForm && xhr.status < 500 && ![403, 429].includes(xhr.status))) return;
   event.detail.shouldSwap = false;
   const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const said = [find("main h1", answer), find("main .lead", answer)].map((part) => part?.textContent ?? "");
@@ -182,7 +185,18 @@ function filter(box) {
       tile.parentElement.hidden = !matches && tile.parentElement !== item;
       some ||= matches;
     }
-    item.hidden = !some;
+    item.hidden = text !== "" && !some;
+  }
+  // A section that begins closed is open while something in it is found.
+  for (const part of all("#found details.part")) {
+    if (text === "") {
+      part.hidden = false;
+      if (part.dataset.closed) part.open = false;
+      delete part.dataset.closed;
+      continue;
+    }
+    part.hidden = !all("li", part).some((item) => !item.hidden);
+    if (!part.open) part.open = part.dataset.closed = true;
   }
   for (const section of all("#found section.others")) {
     section.hidden = text === "" || !all("li", section).some((item) => !item.hidden);
@@ -441,61 +455,27 @@ document.addEventListener("input", ({ target }) => {
   if (target.id === "iconUrl" && typed) typed.checked = true;
 });
 
-// The items of a board: moved and removed in place, by buttons and by dragging. Saving sends them in their new order.
-function tellPlace(item) {
-  const places = [...item.parentElement.children];
-  const values = [find("[data-name]", item).textContent, places.indexOf(item) + 1, places.length];
-  find("#moved").textContent = find("#items").dataset.moved.replaceAll("{}", () => values.shift());
-}
-
-document.addEventListener("click", (event) => {
-  const button = event.target.closest?.("#items [data-move]");
-  if (!button) return;
-  event.preventDefault();
-  const item = button.closest("[data-item]");
-  const { previousElementSibling: previous, nextElementSibling: next } = item;
-  if (button.dataset.move === "remove") {
-    const neighbour = next ?? previous;
-    item.remove();
-    (neighbour ? find('[data-move="remove"]', neighbour) : find("#app-query")).focus();
-    return;
+// Clocks show the time of day where they are, or where the reader is.
+function tick() {
+  for (const clock of all(".hour")) {
+    const options = { hour: "numeric", minute: "2-digit", timeZone: clock.dataset.zone || undefined };
+    const { lang } = document.documentElement;
+    try {
+      clock.textContent = new Intl.DateTimeFormat(lang, options).format(new Date());
+    } catch {
+      // A time zone that this browser does not know.
+      clock.textContent = "?";
+    }
   }
-  // The neighbour moves, so that the button keeps its focus.
-  if (button.dataset.move === "up") previous && item.after(previous);
-  else next && item.before(next);
-  item.scrollIntoView({ block: "nearest" });
-  tellPlace(item);
-});
+}
+setInterval(tick, 5_000);
 
-document.addEventListener("pointerdown", (event) => {
-  const grip = event.target.closest?.("[data-grip]");
-  if (!grip || event.button !== 0) return;
-  event.preventDefault();
-  const item = grip.closest("[data-item]");
-  const middle = (element) => {
-    const { top, height } = element.getBoundingClientRect();
-    return top + height / 2;
-  };
-  const drag = ({ clientY }) => {
-    const { previousElementSibling: previous, nextElementSibling: next } = item;
-    if (previous && clientY < middle(previous)) item.after(previous);
-    else if (next && clientY > middle(next)) item.before(next);
-    else return;
-    item.scrollIntoView({ block: "nearest" });
-  };
-  const drop = () => {
-    grip.removeEventListener("pointermove", drag);
-    item.classList.remove("dragged");
-    tellPlace(item);
-  };
-  grip.setPointerCapture(event.pointerId);
-  grip.addEventListener("pointermove", drag);
-  grip.addEventListener("lostpointercapture", drop, { once: true });
-  item.classList.add("dragged");
-});
-
-// What a page without scripts does not have: buttons that copy, and times in the reader's own time zone.
+// What a page without scripts does not have: buttons that copy, times in the reader's own time zone, clocks that go, and
+// what moves the parts of a board.
 function enrich() {
+  tick();
+  const script = find("[data-script]")?.dataset.script;
+  if (script) import(script);
   // Icons that failed before this script ran.
   for (const image of all("img[data-initial]")) {
     if (image.complete) plate(image);

@@ -46,10 +46,10 @@ pub(crate) static WITH_ICON: Fields = Fields {
     more: bounds::PICTURE_BYTES,
 };
 
-/// The items of a board, each with its id.
+/// What is on a board: items with their ids, and all its notes.
 pub(crate) static BOARD: Fields = Fields {
     long: &[],
-    more: MOST_FIELDS * 400,
+    more: MOST_FIELDS * 400 + (128 << 10) * ENCODED,
 };
 
 /// A configuration document, which may be as large as the largest input of a procedure.
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn bounds_of_forms_come_from_their_fields() {
         let sizes = [&LINES, &WITH_ICON, &BOARD, &DOCUMENT].map(|fields| fields.largest() >> 10);
-        assert_eq!(sizes, [64, 1536, 2048, 16_384]);
+        assert_eq!(sizes, [64, 1536, 2816, 16_384]);
         assert_eq!(Fields::with(262_000).largest() >> 10, 384);
     }
 

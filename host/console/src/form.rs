@@ -220,6 +220,18 @@ impl Form {
         }
     }
 
+    /// All fields, of which a name may occur more than once.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    #[cfg(test)]
+    pub fn push(&mut self, name: &str, value: &str) {
+        self.fields.push((name.to_owned(), value.to_owned()));
+    }
+
     /// The same form with another text in a field.
     pub fn set(&mut self, name: &str, value: String) {
         self.fields.retain(|(field, _)| field != name);

@@ -50,6 +50,45 @@ impl fmt::Display for TimeElement {
 /// Both texts are formatted numbers and names of months.
 impl askama::filters::HtmlSafe for TimeElement {}
 
+/// The time of day in a time zone, or where the reader is. The script of the pages knows it; before that, it is in UTC.
+pub(crate) struct Clock {
+    zone: String,
+    shown: String,
+}
+
+impl Clock {
+    pub fn now(zone: Option<String>) -> Self {
+        let shown = now().and_then(|now| now.format(format_description!("[hour]:[minute] UTC")).ok());
+        let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "/_+-".contains(letter);
+        Self {
+            zone: zone
+                .unwrap_or_default()
+                .chars()
+                .filter(|letter| is_safe(*letter))
+                .collect(),
+            shown: shown.unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { zone, shown } = self;
+        write!(
+            formatter,
+            r#"<time class="hour" data-zone="{zone}">{shown}</time>"#
+        )?;
+        if zone.is_empty() {
+            return Ok(());
+        }
+        let place = zone.rsplit('/').next().unwrap_or_default().replace('_', " ");
+        write!(formatter, r#"<span class="soft">{place}</span>"#)
+    }
+}
+
+/// The zone has only letters, digits and a few signs.
+impl askama::filters::HtmlSafe for Clock {}
+
 /// When something ends, from the fields `until` (a day) and `lasts` of a form. The day takes precedence.
 pub(crate) enum Expiry {
     At(String),

@@ -32,7 +32,7 @@ use crate::{
     looks::{Looks, TileAttributes},
     respond::{accepts_gzip, add_headers, compress, compress_off_thread, page_with, see, written},
     texts::{self, Language, Texts, rules},
-    times::TimeElement,
+    times::{Clock, TimeElement},
 };
 
 /// Who is signed in, as the API returns it.
@@ -299,6 +299,17 @@ impl Visit {
 
     pub fn js(&self) -> &'static str {
         assets::path("console.js")
+    }
+
+    /// The script of the page on which a board is changed.
+    pub fn board_js(&self) -> &'static str {
+        assets::path("board.js")
+    }
+
+    /// The time of day, in this time zone or where the reader is, which only a script knows. Without one it is that of
+    /// the moment when the page was made.
+    pub fn clock(&self, zone: &Option<String>) -> Clock {
+        Clock::now(zone.clone())
     }
 
     pub fn htmx(&self) -> &'static str {

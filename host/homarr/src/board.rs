@@ -1,10 +1,11 @@
-//! A board of Homarr as one of Portico: a list of apps and bookmarks, and its extras for clients of Homarr
+//! A board of Homarr as one of Portico: sections with apps, bookmarks, notes and clocks, and its extras for clients of
+//! Homarr
 //! ([`portico_storage::extras`]).
 
 use std::collections::HashSet;
 
-use portico_storage::extras::{ITEMS, LAYOUTS, SECTIONS, SETTINGS};
-use portico_storage::{BoardItem, BoardSummary, ExtrasOf, Shares};
+use portico_storage::extras::{ITEMS, LAYOUTS, NOTES, SECTIONS, SETTINGS};
+use portico_storage::{BoardItem, BoardSummary, ExtrasOf, PlacedItem, Section, Shares, Size};
 use serde_json::{Map, Value, json};
 
 use crate::report::{Kind, Report, What, counted, shown};
@@ -14,6 +15,8 @@ pub struct Board {
     pub board: BoardSummary,
     /// What is on it, in order.
     pub items: Vec<Item>,
+    /// The names of the parts in which its items stand, in order.
+    pub parts: Vec<Option<String>>,
     /// Whom it is shared with.
     pub shares: Shares,
     /// Its layouts, as stored in the extras.
@@ -30,7 +33,13 @@ pub struct Item {
     pub kept: Value,
     /// As Portico shows it; `None` for widgets that Portico does not have.
     pub shown: Option<BoardItem>,
+    /// Which of the parts it is in.
+    pub part: usize,
+    pub size: Size,
 }
+
+/// The most sections of a board.
+const MOST_SECTIONS: usize = 50;
 
 /// How many of the widgets that a board loses are named.
 const MOST_NAMED: usize = 20;
@@ -55,6 +64,33 @@ impl Board {
         self.items.iter().filter_map(|item| item.shown.clone()).collect()
     }
 
+    /// The sections that Portico shows: parts without a name stand together, and those beyond the most with the last.
+    pub fn shown_sections(&self) -> Vec<Section> {
+        let mut sections: Vec<Section> = Vec::new();
+        for (number, name) in self.parts.iter().enumerate() {
+            let items = self.items.iter().filter(|item| item.part == number);
+            let items = items.filter_map(|item| {
+                let size = item.size;
+                item.shown.clone().map(|item| PlacedItem { item, size })
+            });
+            let items: Vec<PlacedItem> = items.collect();
+            let is_full = sections.len() == MOST_SECTIONS;
+            match sections.last_mut() {
+                Some(last) if is_full || (name.is_none() && last.name.is_none()) => last.items.extend(items),
+                _ if name.is_none() && items.is_empty() => {}
+                _ => sections.push(Section {
+                    name: name.clone(),
+                    collapsed: false,
+                    items,
+                }),
+            }
+        }
+        if sections.is_empty() {
+            sections.push(Section::default());
+        }
+        sections
+    }
+
     /// Changes the apps of the items: `apps` returns the apps that replace these. Returns how many apps were removed.
     /// An item whose only app is removed is removed too.
     pub fn change_apps(&mut self, apps: impl Fn(Vec<String>) -> Vec<String>) -> usize {
@@ -77,6 +113,7 @@ impl Board {
                 removed += before - app_ids.len();
                 true
             }
+            Some(BoardItem::Note { .. } | BoardItem::Clock { .. }) => true,
         });
         removed
     }
@@ -101,7 +138,8 @@ impl Board {
             .items
             .iter()
             .enumerate()
-            .filter(|(_, item)| item.shown.is_none())
+            .filter(|(_, item)| item.shown.as_ref().is_none_or(|shown| shown.app_ids().is_empty()))
+            .filter(|(_, item)| !matches!(item.shown, Some(BoardItem::Bookmarks { .. })))
             .map(|(place, item)| (length(&item.kept), place))
             .collect();
         widgets.sort_unstable_by(|left, right| right.cmp(left));
@@ -151,12 +189,16 @@ impl Board {
                 match &item.shown {
                     Some(BoardItem::App { app_id }) => kept["options"]["appId"] = json!(app_id),
                     Some(BoardItem::Bookmarks { app_ids }) => kept["options"]["items"] = json!(app_ids),
-                    None => {}
+                    Some(BoardItem::Note { .. } | BoardItem::Clock { .. }) | None => {}
                 }
                 kept
             });
         let mut extras = Map::new();
         extras.insert(ITEMS.into(), items.collect());
+        let is_note = |item: &&Item| matches!(&item.kept["kind"].as_str(), Some("notebook" | "clock"));
+        if self.items.iter().filter(is_note).all(|item| item.shown.is_some()) {
+            extras.insert(NOTES.into(), true.into());
+        }
         for (key, list) in [(LAYOUTS, &self.layouts), (SECTIONS, &self.sections)] {
             if !list.is_empty() {
                 extras.insert(key.into(), list.clone().into());

@@ -1,15 +1,17 @@
-//! Converts Homarr's boards to Portico's: a list of apps and bookmarks, with grid, widgets and looks as extras.
+//! Converts Homarr's boards to Portico's: sections with apps, bookmarks, notes and clocks, and the grid, other widgets and
+//! looks as extras.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use portico_storage::extras::{Area, LOOKS};
+use portico_storage::notes::{MOST_OF_NOTES, clock_of, text_of};
 use portico_storage::{BoardItem, BoardSummary, Share, Shares};
 use serde_json::{Map, Value, json};
 
 use crate::board::{self, Board};
 use crate::homarr::{self, Homarr, Item, ItemPlace, Section, SectionPlace};
 use crate::ids::check_id;
-use crate::places::items_in_order;
+use crate::places::{Part, parts_in_order};
 use crate::report::{Kind, Report, What, counted, shown};
 
 /// The most items of a board, and apps in a list of bookmarks.
@@ -21,15 +23,16 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
     let grids = Grids::new(homarr);
     let users = grouped(&homarr.board_users, |share| &share.board);
     let groups = grouped(&homarr.board_groups, |share| &share.board);
-    let mut items = items_in_order(homarr);
+    let mut parts = parts_in_order(homarr);
     let mut boards = Vec::new();
     for board in &homarr.boards {
         if !check_id(report, Kind::Board, &board.id, &board.name) {
             continue;
         }
-        let of_board = items.remove(&board.id[..]).unwrap_or_default();
+        let of_board = parts.remove(&board.id[..]).unwrap_or_default();
         grids.note(board, report);
-        let links: usize = of_board.iter().map(|item| grids.links_of(item)).sum();
+        let items = of_board.iter().flat_map(|part| &part.items);
+        let links: usize = items.map(|(item, _)| grids.links_of(item)).sum();
         if links > 0 {
             let text = counted(links, "link") + " of its items to integrations, which Portico does not have";
             report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
@@ -38,10 +41,15 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
             board: BoardSummary {
                 id: board.id.clone(),
                 name: board.name.trim().to_owned(),
+                slug: None,
                 is_public: board.is_public,
                 creator_id: board.creator.clone(),
             },
             items: items_of(board, &of_board, &apps, &grids, report),
+            parts: of_board
+                .iter()
+                .map(|part| part.section.and_then(title_of))
+                .collect(),
             shares: Shares {
                 users: shared_with(&users, board, "users", report),
                 groups: shared_with(&groups, board, "groups", report),
@@ -76,7 +84,7 @@ fn looks_of(board: &homarr::Board) -> Map<String, Value> {
 /// The items of a board, in order.
 fn items_of(
     board: &homarr::Board,
-    items: &[&Item],
+    parts: &[Part<'_>],
     apps: &HashSet<&str>,
     grids: &Grids<'_>,
     report: &mut Report,
@@ -84,7 +92,11 @@ fn items_of(
     let mut kept = Vec::new();
     let mut widgets: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut dangling, mut unreadable, mut beyond, mut shown_items) = (0, 0, 0, 0);
-    for item in items {
+    let mut notes = Notes::default();
+    let items = parts.iter().enumerate();
+    let items =
+        items.flat_map(|(part, of_part)| of_part.items.iter().map(move |(item, size)| (part, item, *size)));
+    for (part, item, size) in items {
         let options = unwrapped(&item.options);
         let found = match &item.kind[..] {
             "app" => options.get("appId").and_then(Value::as_str).map(|id| vec![id]),
@@ -93,10 +105,21 @@ fn items_of(
                 ids.map(|ids| ids.iter().filter_map(Value::as_str).collect())
             }
             other => {
-                *widgets.entry(other).or_default() += 1;
+                let shown = match other {
+                    _ if shown_items == MOST_ITEMS => None,
+                    "notebook" => notes.note(&options),
+                    "clock" => Some(clock_of(&Value::Object(options.clone()))),
+                    _ => {
+                        *widgets.entry(other).or_default() += 1;
+                        None
+                    }
+                };
+                shown_items += usize::from(shown.is_some());
                 kept.push(board::Item {
                     kept: grids.kept_fields(item, options),
-                    shown: None,
+                    shown,
+                    part,
+                    size,
                 });
                 continue;
             }
@@ -129,8 +152,11 @@ fn items_of(
         kept.push(board::Item {
             kept: grids.kept_fields(item, options),
             shown: Some(shown),
+            part,
+            size,
         });
     }
+    notes.report(board, report);
     let mut too_many = kept.len().saturating_sub(MOST_ITEMS);
     beyond += too_many;
     // From the end, and widgets before what Portico shows.
@@ -161,6 +187,48 @@ fn items_of(
         }
     }
     kept
+}
+
+/// The notes of a board so far.
+#[derive(Default)]
+struct Notes {
+    characters: usize,
+    cut: usize,
+    beyond: usize,
+}
+
+impl Notes {
+    /// A notebook as a note; `None` if the board has no room for it.
+    fn note(&mut self, options: &Map<String, Value>) -> Option<BoardItem> {
+        let html = options.get("content").and_then(Value::as_str).unwrap_or_default();
+        let (text, is_cut) = text_of(html);
+        let characters = self.characters + text.chars().count();
+        if characters > MOST_OF_NOTES {
+            self.beyond += 1;
+            return None;
+        }
+        self.characters = characters;
+        self.cut += usize::from(is_cut);
+        Some(BoardItem::Note { text })
+    }
+
+    fn report(&self, board: &homarr::Board, report: &mut Report) {
+        for (count, why) in [
+            (self.cut, "after 8,192 characters"),
+            (
+                self.beyond,
+                "because the notes of a board have at most 131,072 characters",
+            ),
+        ] {
+            if count > 0 {
+                let text = format!(
+                    "the rest of {} {why}: only clients of Homarr find it",
+                    counted(count, "notebook")
+                );
+                report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
+            }
+        }
+    }
 }
 
 /// What is at which place.
@@ -262,17 +330,9 @@ impl<'a> Grids<'a> {
     fn note(&self, board: &homarr::Board, report: &mut Report) {
         let layouts = self.layouts.get(&board.id[..]).map_or(0, Vec::len);
         let mut lost = vec![format!(
-            "its grid ({}): its apps and bookmarks are a list, in the order of the widest layout",
+            "its grid ({}): it has sections and sizes, in the order of the widest layout",
             counted(layouts, "layout")
         )];
-        let sections = self.sections.get(&board.id[..]).into_iter().flatten();
-        let names: Vec<_> = sections
-            .filter(|section| section.kind != "empty")
-            .map(|section| format!("{:?}", shown(&name_of(section))))
-            .collect();
-        if !names.is_empty() {
-            lost.push(format!("its sections {}", shown(&names.join(", "))));
-        }
         let is_set = |key: &str| {
             board
                 .looks
@@ -292,14 +352,19 @@ impl<'a> Grids<'a> {
     }
 }
 
-/// The name of a section, which Homarr 2 has as a title among its options.
-fn name_of(section: &Section) -> String {
+/// The name of a section, which Homarr 2 has as a title among its options, as far as a section of Portico may have it.
+pub fn title_of(section: &Section) -> Option<String> {
     let options = unwrapped(section.options.as_deref().unwrap_or_default());
     let title = options.get("title").and_then(Value::as_str);
-    let name = section.name.as_deref().or(title);
-    name.filter(|name| !name.trim().is_empty())
-        .unwrap_or("without a name")
-        .to_owned()
+    let name = section.name.as_deref().or(title)?;
+    let name: String = name
+        .trim()
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(64)
+        .collect();
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn grouped<'a, T>(rows: &'a [T], by: impl Fn(&'a T) -> &'a String) -> HashMap<&'a str, Vec<&'a T>> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use portico_model::{Issue, PathSegment, Provider};
-use portico_storage::{BoardItem, ExtrasOf, ProviderSubject};
+use portico_storage::{BoardItem, ExtrasOf, PlacedItem, ProviderSubject, Section, Size};
 use rusqlite::Connection;
 
 use crate::{
@@ -70,9 +70,23 @@ fn items_stand_in_the_order_in_which_the_widest_layout_is_read() {
     let bookmarks = BoardItem::Bookmarks {
         app_ids: vec!["appnas".into(), "appjellyfin".into()],
     };
+    let clock = || BoardItem::Clock { time_zone: None };
+    let shown: Vec<(Option<String>, Vec<BoardItem>)> = home
+        .shown_sections()
+        .into_iter()
+        .map(|section| {
+            let items = section.items.into_iter().map(|placed| placed.item);
+            (section.name, items.collect())
+        })
+        .collect();
     assert_eq!(
-        home.shown(),
-        [app("appjellyfin"), app("appnas"), bookmarks, app("apprel")]
+        shown,
+        [
+            (None, vec![clock(), app("appjellyfin")]),
+            (Some("Inner".into()), vec![app("appnas")]),
+            (Some("Media".into()), vec![bookmarks]),
+            (None, vec![app("apprel"), clock()]),
+        ]
     );
 }
 
@@ -100,7 +114,7 @@ fn no_reference_leads_to_a_record_that_does_not_come_along() {
     dashboard.drop_dangling(&mut report);
     assert!(dashboard.keys.iter().all(|key| key.user_id != "userada"));
     assert_eq!(dashboard.boards[0].board.creator_id, None);
-    assert_eq!(dashboard.boards[0].shown().len(), 3);
+    assert_eq!(dashboard.boards[0].shown().len(), 5);
     assert_eq!(dashboard.invites[0].creator_id, None);
     assert!(dashboard.memberships.is_empty());
     let lost = |kind, text: &str| {
@@ -413,6 +427,10 @@ fn what_homarr_2_adds_comes_along() {
     // The rail on the left is read before the main part.
     let app = |id: &str| BoardItem::App { app_id: id.into() };
     assert_eq!(board.shown(), [app("approuter"), app("appnas")]);
+    let sections = board.shown_sections();
+    let names: Vec<_> = sections.iter().map(|section| section.name.as_deref()).collect();
+    assert_eq!(names, [None, Some("Media")]);
+    assert_eq!(sections[0].items[0].size, Size::Broad);
     let router = &dashboard.apps[0];
     assert_eq!(router.href.as_deref(), Some("https://home.example/router"));
     assert_eq!(router.icon_url, "data:image/png;base64,iVBORw==");
@@ -421,7 +439,6 @@ fn what_homarr_2_adds_comes_along() {
     assert_eq!(ids, ["halos-bootstrap", "okid1", "okid2"]);
     for text in [
         "its owner \"Ann\"",
-        "its sections \"Media\"",
         "its icon, the uploaded file \"gone\", is not there",
         "1 uploaded file, which no app",
         "1 row of conversations with the assistant",
@@ -437,6 +454,50 @@ fn what_homarr_2_adds_comes_along() {
 }
 
 #[test]
+fn notebooks_and_clocks_come_along_with_sections_and_sizes() {
+    let board = "
+        INSERT INTO \"board\" (\"id\", \"name\", \"column_count\") VALUES ('b', 'Home', 8);
+        INSERT INTO \"section\" (\"id\", \"board_id\", \"kind\", \"x_offset\", \"y_offset\", \"name\") VALUES
+            ('main', 'b', 'empty', 0, 0, NULL), ('media', 'b', 'category', 0, 1, ' Media ');
+        INSERT INTO \"item\" (\"id\", \"section_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"options\") VALUES
+            ('i1', 'main', 'notebook', 0, 0, 8, 3, '{\"json\": {\"content\": \"<p>Milk</p>\"}}'),
+            ('i2', 'main', 'clock', 0, 3, 2, 1,
+                '{\"json\": {\"useCustomTimezone\": true, \"timezone\": \"Europe/Berlin\"}}'),
+            ('i3', 'media', 'clock', 0, 0, 2, 2, '{\"json\": {\"timezone\": \"Europe/Berlin\"}}'),
+            ('i4', 'media', 'weather', 2, 0, 1, 1, '{\"json\": {}}'),
+            ('i5', 'media', 'notebook', 3, 0, 1, 1, '{\"json\": {}}');";
+    let homarr = Homarr::read_from(&database(&[SCHEMA_1_0, board])).unwrap();
+    let mut report = Report::default();
+    let dashboard = convert(&homarr, &surroundings(), &mut report);
+    let clock = |zone: Option<&str>| BoardItem::Clock {
+        time_zone: zone.map(Into::into),
+    };
+    let note = |text: &str| BoardItem::Note { text: text.into() };
+    let placed = |item, size| PlacedItem { item, size };
+    let section = |name: Option<&str>, items| Section {
+        name: name.map(Into::into),
+        collapsed: false,
+        items,
+    };
+    let expected = [
+        section(
+            None,
+            vec![
+                placed(note("Milk"), Size::Wide),
+                placed(clock(Some("Europe/Berlin")), Size::Broad),
+            ],
+        ),
+        section(
+            Some("Media"),
+            vec![placed(clock(None), Size::Large), placed(note(""), Size::Small)],
+        ),
+    ];
+    assert_eq!(dashboard.boards[0].shown_sections(), expected);
+    let told = |words: &str| report.notes.iter().any(|note| note.text.contains(words));
+    assert!(told("1 of the widget \"weather\"") && !told("widget \"clock\"") && !told("notebook"));
+}
+
+#[test]
 fn a_notebook_that_is_too_large_goes_alone_and_by_name() {
     let (mut dashboard, mut report) = dashboard();
     let home = &mut dashboard.boards[0];
@@ -445,6 +506,8 @@ fn a_notebook_that_is_too_large_goes_alone_and_by_name() {
             "kind": "notebook", "options": { "content": text }, "advancedOptions": { "title": title },
         }),
         shown: None,
+        part: 0,
+        size: Size::Small,
     };
     home.items.push(widget("x".repeat(300_000), "Diary"));
     for _ in 0..7 {
@@ -469,14 +532,13 @@ fn notes_of_a_board_that_is_joined_do_not_claim_its_widgets() {
             .filter(|note| note.name == "Home" && note.text.contains(words))
             .count()
     };
-    assert_eq!(about(&report, "widget \"clock\""), 1);
+    assert_eq!(about(&report, "its grid"), 1);
     let lost = report.counts[&Kind::Board].lost;
     let present = Present {
         boards: vec![("here".into(), "home".into())],
         ..Present::default()
     };
     merge(dashboard, &present, &keys, &mut report);
-    assert_eq!(about(&report, "widget \"clock\""), 0);
     assert_eq!(about(&report, "its grid"), 0);
     assert_eq!(about(&report, "a board of this name is here"), 1);
     assert!(report.counts[&Kind::Board].lost < lost);

@@ -43,6 +43,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0011_invites_and_sessions.sql"),
         oldest: 9,
     },
+    // An older host would take sections, sizes and notes from the boards that it saves.
+    Migration {
+        sql: include_str!("migrations/0012_sections.sql"),
+        oldest: 12,
+    },
 ];
 
 #[derive(Clone, Copy)]

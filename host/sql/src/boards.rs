@@ -1,8 +1,10 @@
-//! Statements on boards, their items and whom they are shared with.
+//! Statements on boards, what is on them and whom they are shared with.
 
 use std::collections::BTreeMap;
 
-use portico_storage::{Board, BoardItem, BoardSummary, NamedShare, NamedShares, Result, Share, Shares};
+use portico_storage::{
+    Board, BoardItem, BoardSummary, NamedShare, NamedShares, PlacedItem, Result, Section, Share, Shares, Size,
+};
 
 use crate::database::{Database, Row};
 use crate::groups::named;
@@ -14,7 +16,7 @@ use crate::views::{may_change, may_view};
 macro_rules! list {
     ($condition:expr) => {
         concat!(
-            "SELECT board.id, board.name, board.is_public, board.creator_id FROM ~board AS board",
+            "SELECT board.id, board.name, board.slug, board.is_public, board.creator_id FROM ~board AS board",
             $condition
         )
     };
@@ -29,14 +31,16 @@ declare! {
         "SELECT 1 FROM ~board AS board WHERE board.id = $2 AND ", may_change!("board.id")
     ));
     INSERT = Sql::short(
-        "INSERT INTO ~board (id, name, name_key, is_public, creator_id) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (name_key) DO NOTHING"
+        "INSERT INTO ~board (id, name, name_key, slug, is_public, creator_id) SELECT $1, $2, $3, $4, $5, $6
+        WHERE NOT EXISTS (SELECT 1 FROM ~board AS other WHERE other.name_key = $3 OR other.slug = $4)"
     ).alone();
-    /// No other transaction writes boards meanwhile, so the name stays free.
+    /// No other transaction writes boards meanwhile, so name and slug stay free.
     UPDATE = Sql::short(
-        "UPDATE ~board SET name = $2, name_key = $3, is_public = $4, creator_id = $5
-        WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM ~board AS other WHERE other.name_key = $3 AND other.id <> $1)"
+        "UPDATE ~board SET name = $2, name_key = $3, slug = $4, is_public = $5, creator_id = $6
+        WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM ~board AS other
+            WHERE (other.name_key = $3 OR other.slug = $4) AND other.id <> $1)"
     ).alone();
+    DELETE_SECTIONS = Sql::short("DELETE FROM ~board_section WHERE board_id = $1").alone();
     DELETE_ITEMS = Sql::short("DELETE FROM ~board_item WHERE board_id = $1").alone();
     LIST = Sql::long(list!(" ORDER BY board.name_key, board.id"));
     LIST_VISIBLE = Sql::long(list!(concat!(
@@ -46,7 +50,14 @@ declare! {
         " WHERE ", may_change!("board.id"), " ORDER BY board.name_key, board.id"
     )));
     GET = Sql::long(list!(" WHERE board.id = $1"));
-    LIST_ITEMS = Sql::long("SELECT position, app_id FROM ~board_item WHERE board_id = $1 ORDER BY position");
+    FIND = Sql::short("SELECT id FROM ~board WHERE slug = $1");
+    LIST_SECTIONS = Sql::long(
+        "SELECT name, collapsed FROM ~board_section WHERE board_id = $1 ORDER BY position"
+    );
+    LIST_ITEMS = Sql::long(
+        "SELECT position, app_id, section, size, kind, content FROM ~board_item
+        WHERE board_id = $1 ORDER BY position"
+    );
     LIST_BOOKMARKS = Sql::long(
         "SELECT item_position, app_id FROM ~board_item_app WHERE board_id = $1
         ORDER BY item_position, position"
@@ -71,11 +82,28 @@ declare! {
     DELETE = Sql::unbounded("DELETE FROM ~board WHERE id = $1");
 }
 
+pub(crate) static INSERT_SECTIONS: Insert = Insert {
+    table: "board_section",
+    columns: &[
+        ("board_id", Column::Text),
+        ("position", Column::Number),
+        ("name", Column::Text),
+        ("collapsed", Column::Bool),
+    ],
+    leaves_out_duplicates: false,
+    lock: Lock::Alone,
+};
+
+/// The position counts through all sections, whose items follow each other.
 pub(crate) static INSERT_ITEMS: Insert = Insert {
     table: "board_item",
     columns: &[
         ("board_id", Column::Text),
         ("position", Column::Number),
+        ("section", Column::Number),
+        ("size", Column::Text),
+        ("kind", Column::Text),
+        ("content", Column::Text),
         ("app_id", Column::Text),
     ],
     leaves_out_duplicates: false,
@@ -116,6 +144,10 @@ pub(crate) static SHARE_WITH_GROUPS: Insert = Insert {
     lock: Lock::Alone,
 };
 
+/// The kinds of items that are not told by their apps.
+const NOTE: &str = "note";
+const CLOCK: &str = "clock";
+
 impl<D: Database> Runner<D> {
     pub(crate) async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
         let values = vec![user_id.into(), self.counts_permissions(), board_id.into()];
@@ -132,7 +164,7 @@ impl<D: Database> Runner<D> {
             .create(&new.board.id, &INSERT, board_values(&new.board, name_key))
             .await?;
         if created {
-            self.insert_items(new).await?;
+            self.insert_content(new).await?;
         }
         Ok(created)
     }
@@ -141,26 +173,48 @@ impl<D: Database> Runner<D> {
         let updated = self.change(&UPDATE, board_values(&new.board, name_key)).await?;
         if updated {
             self.execute(&DELETE_ITEMS, vec![(&new.board.id).into()]).await?;
-            self.insert_items(new).await?;
+            self.execute(&DELETE_SECTIONS, vec![(&new.board.id).into()])
+                .await?;
+            self.insert_content(new).await?;
         }
         Ok(updated)
     }
 
-    async fn insert_items(&mut self, board: &Board) -> Result<()> {
+    async fn insert_content(&mut self, board: &Board) -> Result<()> {
         let id: Value = (&board.board.id).into();
-        let (mut items, mut bookmarks) = (Vec::new(), Vec::new());
-        for (position, item) in (0_i64..).zip(&board.items) {
-            let app = match item {
-                BoardItem::App { app_id } => Some(app_id.as_str()),
-                BoardItem::Bookmarks { app_ids } => {
-                    for (place, app_id) in (0_i64..).zip(app_ids) {
-                        bookmarks.push(vec![id.clone(), position.into(), place.into(), app_id.into()]);
+        let (mut sections, mut items, mut bookmarks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut positions = 0_i64..;
+        for (number, section) in (0_i64..).zip(&board.sections) {
+            sections.push(vec![
+                id.clone(),
+                number.into(),
+                (&section.name).into(),
+                section.collapsed.into(),
+            ]);
+            for (placed, position) in section.items.iter().zip(&mut positions) {
+                let (kind, content, app) = match &placed.item {
+                    BoardItem::App { app_id } => (None, None, Some(app_id.as_str())),
+                    BoardItem::Bookmarks { app_ids } => {
+                        for (place, app_id) in (0_i64..).zip(app_ids) {
+                            bookmarks.push(vec![id.clone(), position.into(), place.into(), app_id.into()]);
+                        }
+                        (None, None, None)
                     }
-                    None
-                }
-            };
-            items.push(vec![id.clone(), position.into(), app.into()]);
+                    BoardItem::Note { text } => (Some(NOTE), Some(text.as_str()), None),
+                    BoardItem::Clock { time_zone } => (Some(CLOCK), time_zone.as_deref(), None),
+                };
+                items.push(vec![
+                    id.clone(),
+                    position.into(),
+                    number.into(),
+                    placed.size.name().into(),
+                    kind.into(),
+                    content.into(),
+                    app.into(),
+                ]);
+            }
         }
+        self.insert(&INSERT_SECTIONS, sections).await?;
         self.insert(&INSERT_ITEMS, items).await?;
         self.insert(&INSERT_BOOKMARKS, bookmarks).await
     }
@@ -189,17 +243,44 @@ impl<D: Database> Runner<D> {
         let mut bookmarks = self
             .fold(&LIST_BOOKMARKS, vec![id.into()], BTreeMap::new(), add)
             .await?;
-        let add = move |items: &mut Vec<BoardItem>, row: &dyn Row| {
-            items.push(match row.get_text(1)? {
-                Some(app_id) => BoardItem::App { app_id },
-                None => BoardItem::Bookmarks {
-                    app_ids: bookmarks.remove(&row.number(0)?).unwrap_or_default(),
-                },
+        let add = |sections: &mut Vec<Section>, row: &dyn Row| {
+            sections.push(Section {
+                name: row.get_text(0)?,
+                collapsed: row.bool(1)?,
+                items: Vec::new(),
             });
             Ok(())
         };
-        let items = self.fold(&LIST_ITEMS, vec![id.into()], Vec::new(), add).await?;
-        Ok(Some(Board { board, items }))
+        let sections = self.fold(&LIST_SECTIONS, vec![id.into()], Vec::new(), add);
+        let mut sections = sections.await?;
+        if sections.is_empty() {
+            sections.push(Section::default());
+        }
+        let add = move |sections: &mut Vec<Section>, row: &dyn Row| {
+            let item = match (row.get_text(1)?, row.get_text(4)?.as_deref()) {
+                (Some(app_id), _) => BoardItem::App { app_id },
+                (None, Some(NOTE)) => BoardItem::Note {
+                    text: row.get_text(5)?.unwrap_or_default(),
+                },
+                (None, Some(CLOCK)) => BoardItem::Clock {
+                    time_zone: row.get_text(5)?,
+                },
+                (None, _) => BoardItem::Bookmarks {
+                    app_ids: bookmarks.remove(&row.number(0)?).unwrap_or_default(),
+                },
+            };
+            let size = Size::of_name(&row.text(3)?).unwrap_or_else(|| item.default_size());
+            let last = sections.len() - 1;
+            let number = usize::try_from(row.number(2)?).map_or(last, |number| number.min(last));
+            sections[number].items.push(PlacedItem { item, size });
+            Ok(())
+        };
+        let sections = self.fold(&LIST_ITEMS, vec![id.into()], sections, add).await?;
+        Ok(Some(Board { board, sections }))
+    }
+
+    pub(crate) async fn find_board(&mut self, slug: &str) -> Result<Option<String>> {
+        self.find(&FIND, vec![slug.into()], |row| row.text(0)).await
     }
 
     pub(crate) async fn get_shares(&mut self, id: &str) -> Result<Option<Shares>> {
@@ -249,6 +330,7 @@ fn board_values(board: &BoardSummary, name_key: &str) -> Vec<Value> {
         (&board.id).into(),
         (&board.name).into(),
         name_key.into(),
+        (&board.slug).into(),
         board.is_public.into(),
         (&board.creator_id).into(),
     ]
@@ -258,8 +340,9 @@ fn summary(row: &dyn Row) -> Result<BoardSummary> {
     Ok(BoardSummary {
         id: row.text(0)?,
         name: row.text(1)?,
-        is_public: row.bool(2)?,
-        creator_id: row.get_text(3)?,
+        slug: row.get_text(2)?,
+        is_public: row.bool(3)?,
+        creator_id: row.get_text(4)?,
     })
 }
 

@@ -162,6 +162,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.get_board(id).await
     }
 
+    async fn find_board(&mut self, slug: &str) -> Result<Option<String>> {
+        self.runner.find_board(slug).await
+    }
+
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
         self.runner.get_shares(board_id).await
     }

@@ -11,13 +11,14 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
     include_str!("migrations/0015_key_limits.sql"),
     include_str!("migrations/0016_looks.sql"),
     include_str!("migrations/0017_invites_and_sessions.sql"),
+    include_str!("migrations/0018_sections.sql"),
 ];
 
 /// The version that this binary knows.
@@ -262,6 +263,33 @@ mod tests {
             number(&connection, "SELECT count(*) FROM invite_group").unwrap(),
             0
         );
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order() {
+        let mut connection = build(FIRST + 5).unwrap();
+        let records = "
+            INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg');
+            INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
+            INSERT INTO board_item (board_id, position, app_id) VALUES ('b', 0, NULL), ('b', 1, 'a');
+            INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES ('b', 0, 0, 'a')";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let counts = [
+            ("board", "slug IS NULL", 1),
+            (
+                "board_section",
+                "board_id = 'b' AND position = 0 AND name IS NULL AND collapsed = 0",
+                1,
+            ),
+            ("board_item", "section = 0 AND size = '1x1' AND kind IS NULL", 2),
+            ("board_item_app", "item_position = 0 AND app_id = 'a'", 1),
+        ];
+        for (table, condition, count) in counts {
+            let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
+            assert_eq!(number(&connection, &sql).unwrap(), count, "{table}");
+        }
         crate::schema::check(&connection).unwrap();
     }
 

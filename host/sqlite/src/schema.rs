@@ -123,6 +123,7 @@ mod tests {
         0x78a1_5ea1,
         0x7f75_b460,
         0xc23d_f464,
+        0x0958_ebc6,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
+use crate::boards::{Board, BoardSummary};
 use crate::context::CallContext;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, NamedShares,
-    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, NamedShares, NewInvite,
+    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
 use crate::records::{Access, Result, Viewer};
@@ -109,20 +110,22 @@ pub trait DashboardTransaction: Transaction {
     /// Ends a membership; false if there is no such membership.
     async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool>;
 
-    /// Creates a board with its items, in order.
+    /// Creates a board with what is on it; false also if another has its slug.
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
-    /// Replaces a board with its items. Its shares stay.
+    /// Replaces a board with what is on it; false also if another has its slug. Its shares stay.
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
     /// Whether this user has made the board, or a share lets them change it.
     async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool>;
-    /// All boards by name, without their items.
+    /// All boards by name, without what is on them.
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>>;
-    /// The boards that this user may view, by name, without their items; for `None`, those that everyone may view.
+    /// The boards that this user may view, by name, without what is on them; for `None`, those that everyone may view.
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
-    /// The boards that this user has made, or that a share lets them change, by name, without their items.
+    /// The boards that this user has made, or that a share lets them change, by name, without what is on them.
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>>;
-    /// A board with its items.
+    /// A board with what is on it.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
+    /// The id of the board with this slug.
+    async fn find_board(&mut self, slug: &str) -> Result<Option<String>>;
     /// Whom a board is shared with.
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>>;
     /// The same with names.

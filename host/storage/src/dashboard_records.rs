@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use portico_model::{ColorScheme, Id, Provider, Timestamp, time};
 
@@ -190,30 +190,6 @@ pub struct Group {
     pub members: Vec<Named>,
 }
 
-/// A board in a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BoardSummary {
-    /// Its id.
-    pub id: String,
-    /// Its name; unique.
-    pub name: String,
-    /// Whether everyone may view it.
-    pub is_public: bool,
-    /// The id of the user who created it; `None` once that user is deleted.
-    pub creator_id: Option<String>,
-}
-
-/// A board with its items.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Board {
-    /// The board.
-    #[serde(flatten)]
-    pub board: BoardSummary,
-    /// Its items, in order.
-    pub items: Vec<BoardItem>,
-}
-
 /// A user or a group whom a board is shared with.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
@@ -260,22 +236,6 @@ pub struct NamedShares {
     pub users: Vec<NamedShare>,
     /// Groups, by name.
     pub groups: Vec<NamedShare>,
-}
-
-/// An item of a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub enum BoardItem {
-    /// One app. The item is deleted with the app.
-    App {
-        /// The app.
-        app_id: String,
-    },
-    /// A list of apps. An app that is deleted is removed from the list.
-    Bookmarks {
-        /// The apps, in order.
-        app_ids: Vec<String>,
-    },
 }
 
 /// A search engine.

@@ -15,6 +15,9 @@ pub const LAYOUTS: &str = "layouts";
 pub const SECTIONS: &str = "sections";
 /// The key of a board's items ([`item`]). The apps and bookmarks among them are in the order of Portico's own items.
 pub const ITEMS: &str = "items";
+/// Whether the notebooks and clocks among a board's items are all of Portico's notes and clocks: `true`, or absent from
+/// boards that were saved when Portico had none.
+pub const NOTES: &str = "notes";
 /// The key of a board's looks ([`LOOKS`]).
 pub const SETTINGS: &str = "settings";
 

@@ -18,6 +18,7 @@
 
 mod audit;
 mod authentication;
+mod boards;
 mod context;
 pub mod copying;
 mod dashboard;
@@ -31,6 +32,7 @@ pub mod memory;
 pub mod nested;
 mod new_password;
 pub mod nice;
+pub mod notes;
 mod records;
 pub mod secrets;
 mod shared;
@@ -41,6 +43,7 @@ mod without_dashboard;
 
 pub use audit::*;
 pub use authentication::Authentication;
+pub use boards::*;
 pub use context::CallContext;
 pub use dashboard::*;
 pub use dashboard_records::*;

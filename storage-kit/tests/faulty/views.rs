@@ -66,7 +66,7 @@ impl FaultyTransaction {
             let shows = |board: &&Board| {
                 let is_app =
                     |item: &BoardItem| matches!(item, BoardItem::App { app_id } if *app_id == app.id);
-                board.items.iter().any(is_app)
+                board.items().any(is_app)
             };
             boards.iter().filter(shows).count()
         };

@@ -226,15 +226,14 @@ async fn run_call(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) ->
         }
         BridgeCall::PutBoard(board) => {
             let item = |app_id: String| BoardItem::App { app_id };
-            let stored = portico_storage::Board {
-                board: BoardSummary {
-                    id: board.id.clone(),
-                    name: board.name.clone(),
-                    is_public: board.public,
-                    creator_id: board.creator,
-                },
-                items: board.apps.into_iter().map(item).collect(),
+            let summary = BoardSummary {
+                id: board.id.clone(),
+                name: board.name.clone(),
+                slug: None,
+                is_public: board.public,
+                creator_id: board.creator,
             };
+            let stored = portico_storage::Board::of_items(summary, board.apps.into_iter().map(item));
             if !dashboard
                 .update_board(&stored, &board.name)
                 .await
@@ -259,9 +258,9 @@ async fn run_call(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) ->
             let (Some(board), Some(shares)) = (board, shares) else {
                 return Ok(Value::Null);
             };
-            let apps = board.items.into_iter().filter_map(|item| match item {
-                BoardItem::App { app_id } => Some(app_id),
-                BoardItem::Bookmarks { .. } => None,
+            let apps = board.items().filter_map(|item| match item {
+                BoardItem::App { app_id } => Some(app_id.clone()),
+                _ => None,
             });
             let apps: Vec<_> = apps.collect();
             let creator = board.board.creator_id;

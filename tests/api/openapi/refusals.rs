@@ -102,6 +102,7 @@ fn every_documented_refusal_can_be_produced() {
         ("group.removeMember", 404, json!({"groupId": group, "userId": MISSING})),
         ("group.removeMember", 409, json!({"groupId": admins, "userId": root})),
         ("board.byId", 404, by_id.clone()),
+        ("board.bySlug", 404, json!({"slug": "none"})),
         ("board.create", 404, json!({"name": "new", "isPublic": true, "items": [{"kind": "app", "appId": MISSING}]})),
         ("board.create", 409, json!({"name": "board", "isPublic": true, "items": []})),
         ("board.update", 404, json!({"id": MISSING, "name": "new", "isPublic": true, "items": []})),

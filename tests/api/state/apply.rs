@@ -167,7 +167,7 @@ fn new_records_get_the_defaults_of_fields_that_are_left_out() {
     assert_eq!(state["groups"][1], json!({"name": "empty", "permissions": []}));
     assert_eq!(
         state["boards"],
-        json!([{"name": "blank", "isPublic": false, "creator": null, "items": [],
+        json!([{"name": "blank", "isPublic": false, "creator": null, "slug": null, "items": [],
             "sharedWith": {"users": [], "groups": []}}])
     );
     assert_eq!(state["apps"][0]["iconUrl"], "/icons/default.svg");

@@ -44,6 +44,14 @@ fn fill(server: &Portico) -> impl Client {
     let share = json!({"boardId": board, "users": users, "groups": [family]});
     admin.mutate("board.share", &share).assert_done();
     admin.board("Zweites", true);
+    let sections = json!([
+        {"name": "Üst", "collapsed": true, "items": [{"kind": "app", "appId": only, "size": "wide"},
+            {"kind": "note", "text": "Süt\n\nhttps://x.example/"}]},
+        {"items": [{"kind": "clock"}, {"kind": "clock", "timeZone": "Europe/Istanbul", "size": "2x1"},
+            {"kind": "note", "text": "", "size": "1x1"}]},
+    ]);
+    let arranged = json!({"name": "Üçüncü", "isPublic": false, "slug": "ucuncu", "sections": sections});
+    admin.mutate("board.create", &arranged).data();
     admin
 }
 
@@ -164,7 +172,7 @@ fn an_export_uses_plain_names_where_they_are_unambiguous_and_applied_changes_not
     let server = Portico::start();
     let admin = fill(&server);
     let state = export(&admin);
-    let all = 2 + 7 + 3 + 1 + 2;
+    let all = 2 + 7 + 3 + 1 + 3;
     let report = apply(&admin, &state);
     assert_nothing_changed(&report);
     assert_eq!(named(&report, "unchanged").len(), all);
@@ -197,6 +205,18 @@ fn an_export_uses_plain_names_where_they_are_unambiguous_and_applied_changes_not
             {"name": "root", "provider": "ldap"}, "strasse", "straße", "ὀδυσσεύς",
         ]})
     );
+    let arranged = json!([
+        {"name": "Üst", "collapsed": true, "items": [{"app": "🦊 İstanbul", "size": "wide"},
+            {"note": "Süt\n\nhttps://x.example/"}]},
+        {"name": null, "collapsed": false, "items": [{"clock": {"timeZone": null}},
+            {"clock": {"timeZone": "Europe/Istanbul"}, "size": "2x1"}, {"note": "", "size": "1x1"}]},
+    ]);
+    let third = &state["boards"][2];
+    assert_eq!(
+        (&third["sections"], &third["slug"]),
+        (&arranged, &json!("ucuncu"))
+    );
+    assert_eq!(third.get("items"), None);
     assert_eq!(
         state["users"][0],
         json!({"name": "i\u{307}zmi\u{307}r", "provider": "credentials", "email": null, "emailVerified": null,

@@ -1,6 +1,7 @@
 //! The whole dashboard as one document: `state.apply` and `state.export`.
 
 mod apply;
+mod boards;
 mod export;
 mod large;
 mod lost_access;

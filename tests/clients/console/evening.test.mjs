@@ -81,14 +81,17 @@ test("a first evening", async (evening) => {
     for (const app of ["Jellyfin", "Nextcloud"]) {
       await page.fill("#app-query", app);
       await button(page, "Search").click();
-      await button(page, `Add ${app}`).click();
-      await button(page, `Move ${app} up`).waitFor();
+      await page.locator("#apps-found").getByLabel(app).check();
+      await button(page, "Add the selected apps").click();
+      await button(page, `Move ${app} one place back`).waitFor();
     }
-    await button(page, "Move Nextcloud up").click();
+    await button(page, "Move Nextcloud one place back").click();
     await button(page, "Save").click();
     await page.getByText("Saved.").waitFor();
-    const names = await page.locator("[data-item] [data-name]").allInnerTexts();
+    const names = await page.locator(".board .tile .name").allInnerTexts();
     assert.deepEqual(names, ["Nextcloud", "Jellyfin"]);
+    await page.getByRole("link", { name: "Edit" }).click();
+    await page.locator(".settings summary").click();
     await page.getByRole("link", { name: "Share" }).click();
     await page.fill("#q", "grace");
     await button(page, "Search").click();

@@ -212,6 +212,7 @@ ask_first! {
     list_visible_boards(user_id: Option<&str>) -> Vec<BoardSummary>;
     list_changeable_boards(user_id: &str) -> Vec<BoardSummary>;
     get_board(id: &str) -> Option<Board>;
+    find_board(slug: &str) -> Option<String>;
     update_board(board: &Board, name_key: &str) -> bool;
     get_shares(id: &str) -> Option<Shares>;
     get_named_shares(id: &str) -> Option<NamedShares>;

@@ -154,11 +154,21 @@ impl Inputs<'_> {
             1 => board["creator"] = self.reference_to_user(),
             _ => {}
         }
-        if self.rng.bool() {
-            board["items"] = self.list(3, |inputs| match inputs.rng.bool() {
-                true => json!({"app": inputs.reference_to_app(listed)}),
-                false => json!({"bookmarks": inputs.list(3, |inputs| inputs.reference_to_app(listed))}),
-            });
+        match self.rng.u8(..4) {
+            0 => board["slug"] = Value::Null,
+            1 => board["slug"] = json!(self.slug()),
+            _ => {}
+        }
+        match self.rng.u8(..4) {
+            0 => board["items"] = self.wanted_items(listed),
+            1 => {
+                board["sections"] = self.list(3, |inputs| {
+                    let mut section = json!({"items": inputs.wanted_items(listed)});
+                    inputs.maybe(&mut section, "name", texts::name);
+                    section
+                });
+            }
+            _ => {}
         }
         match self.rng.u8(..4) {
             0 => board["sharedWith"] = Value::Null,
@@ -167,6 +177,21 @@ impl Inputs<'_> {
             _ => {}
         }
         board
+    }
+
+    fn wanted_items(&mut self, listed: &[Value]) -> Value {
+        self.list(3, |inputs| {
+            let mut item = match inputs.rng.u8(..8) {
+                0 => json!({"note": texts::name(inputs.rng)}),
+                1 => json!({"clock": {}}),
+                2..5 => json!({"app": inputs.reference_to_app(listed)}),
+                _ => json!({"bookmarks": inputs.list(3, |inputs| inputs.reference_to_app(listed))}),
+            };
+            if inputs.rng.u8(..3) == 0 {
+                item["size"] = json!(inputs.size());
+            }
+            item
+        })
     }
 
     /// By id, or by a name that may be another's as well.

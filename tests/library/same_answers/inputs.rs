@@ -151,7 +151,16 @@ impl Inputs<'_> {
             "board.create" | "board.update" => {
                 let count = self.count(4);
                 let items: Vec<_> = (0..count).map(|_| self.item()).collect();
-                let mut input = json!({"name": self.label(64), "isPublic": self.rng.bool(), "items": items});
+                let mut input = json!({"name": self.label(64), "isPublic": self.rng.bool()});
+                match self.rng.bool() {
+                    true => input["items"] = json!(items),
+                    false => input["sections"] = self.sections(items),
+                }
+                match self.rng.u8(..6) {
+                    0 => input["slug"] = json!(self.slug()),
+                    1 => input["slug"] = Value::Null,
+                    _ => {}
+                }
                 if procedure == "board.update" {
                     input["id"] = json!(self.world.boards.id(self.rng));
                 }
@@ -365,6 +374,31 @@ impl Inputs<'_> {
         }
         let count = self.count(4);
         json!({"kind": "bookmarks", "appIds": self.good_ids(&self.world.apps, count)})
+    }
+
+    /// These items in sections, some with a size, and others that no app needs.
+    fn sections(&mut self, items: Vec<Value>) -> Value {
+        let mut sections = vec![json!({"items": [{"kind": "clock"}]})];
+        for mut item in items {
+            if self.rng.bool() {
+                item["size"] = json!(self.size());
+            }
+            match self.rng.u8(..3) {
+                0 => sections.push(json!({"name": self.label(64), "collapsed": true, "items": [item]})),
+                1 => sections.push(json!({"items": [{"kind": "note", "text": texts::name(self.rng)}, item]})),
+                _ => sections[0]["items"].as_array_mut().expect("a list").push(item),
+            }
+        }
+        json!(sections)
+    }
+
+    pub fn size(&mut self) -> &'static str {
+        ["1x1", "2x1", "2x2", "wide"][self.rng.usize(..4)]
+    }
+
+    /// One of few, so that boards have the same.
+    pub fn slug(&mut self) -> &'static str {
+        ["home", "kitchen", "tv-2"][self.rng.usize(..3)]
     }
 
     pub fn permission(&mut self) -> &'static str {

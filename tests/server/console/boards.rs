@@ -1,196 +1,9 @@
-//! Boards: the list, the editor, two tabs, sharing and deleting.
+//! Boards: the list, sharing, short addresses, copies and deleting. The editor is in `board_editor`.
 
-use portico_tests::{Client, Fixtures, Portico, Session, administrator};
+use portico_tests::{Client, Fixtures, Portico, administrator};
 use serde_json::{Value, json};
 
-use super::{Browser, escaped, page::Page};
-
-/// The values of the fields with this name, as a browser would send them.
-fn values(page: &Page, name: &str) -> Vec<String> {
-    let field = format!("name=\"{name}\" value=\"");
-    let parts = page.html.split(&field).skip(1);
-    let value = |part: &str| {
-        let value = part.split('"').next().expect("a value");
-        value
-            .replace("&#34;", "\"")
-            .replace("&#39;", "'")
-            .replace("&#60;", "<")
-            .replace("&#62;", ">")
-            .replace("&#38;", "&")
-    };
-    parts.map(value).collect()
-}
-
-/// Sends the editor's form as it is, with these fields.
-#[track_caller]
-fn send(browser: &Browser, page: &Page, path: &str, more: &[(&str, &str)]) -> Page {
-    let (items, read) = (values(page, "item"), values(page, "read"));
-    let mut fields: Vec<(&str, &str)> = more.to_vec();
-    fields.extend(items.iter().map(|item| ("item", item.as_str())));
-    fields.extend(read.iter().map(|read| ("read", read.as_str())));
-    browser.submit(page, path, &fields)
-}
-
-#[track_caller]
-fn items(root: &Session, board: &str) -> Value {
-    root.query("board.byId", &json!({ "id": board })).data()["items"].clone()
-}
-
-#[test]
-fn a_board_is_made_and_its_items_are_added_moved_and_saved_without_javascript() {
-    let server = Portico::start();
-    let root = administrator(&server);
-    let browser = Browser::of(&server, "root");
-    let (cloud, nas, wiki) = (root.app("cloud"), root.app("nas"), root.app("wiki"));
-    browser.open("/manage/boards").assert_shows("No boards yet");
-    let page = browser.open("/manage/boards/new");
-    let page = browser.submit(&page, "/manage/boards/new", &[("name", "")]);
-    page.assert_status(422);
-    assert!(page.problem("name").is_some());
-    let fields = [("name", "Kitchen"), ("isPublic", "true")];
-    let page = browser.submit(&page, "/manage/boards/new", &fields);
-    let path = page.path.split('?').next().unwrap().to_owned();
-    let board = path.strip_prefix("/manage/boards/").unwrap().to_owned();
-    page.assert_shows("Created.").assert_shows("Nothing yet");
-
-    let typed = [("name", "Typed"), ("app-query", "a")];
-    let step = |page: &Page, step: &str| {
-        let fields: Vec<_> = typed.into_iter().chain([("do", step)]).collect();
-        let page = send(&browser, page, &path, &fields);
-        page.assert_status(200).assert_shows("value=\"Typed\"");
-        page
-    };
-    let page = step(&page, "find");
-    page.assert_shows("Add nas").assert_hides("Add wiki");
-    let page = step(&page, &format!("add {nas}"));
-    let page = step(&page, &format!("add {cloud}"));
-    let page = step(&page, "bookmarks");
-    assert_eq!(
-        values(&page, "item"),
-        [
-            format!("app 0 {nas}"),
-            format!("app 1 {cloud}"),
-            "bookmarks 2 ".into()
-        ]
-    );
-    let fields = [("name", "Typed"), ("into", "2"), ("do", &format!("add {wiki}"))];
-    let page = send(&browser, &page, &path, &fields);
-    let page = step(&page, "up 1");
-    page.assert_shows(
-        "value=\"up 0\" data-move=\"up\" formnovalidate aria-label=\"Move cloud up\" autofocus",
-    );
-    assert_eq!(items(&root, &board), json!([]), "nothing is stored yet");
-    let page = send(&browser, &page, &path, &[("name", "Typed"), ("do", "save")]);
-    assert_eq!(page.path, format!("{path}?note=saved"));
-    let expected = json!([
-        { "kind": "app", "appId": cloud },
-        { "kind": "app", "appId": nas },
-        { "kind": "bookmarks", "appIds": [wiki] },
-    ]);
-    assert_eq!(items(&root, &board), expected);
-    let stored = root.query("board.byId", &json!({ "id": board })).data();
-    assert_eq!(
-        (&stored["name"], &stored["isPublic"]),
-        (&json!("Typed"), &json!(false))
-    );
-
-    let page = step(&page, "remove 3");
-    let page = step(&page, "remove 0");
-    // Enter in the field of the name saves.
-    let page = send(&browser, &page, &path, &[("name", "Kitchen"), ("by-enter", "1")]);
-    assert_eq!(page.path, format!("{path}?note=saved"));
-    let expected = json!([{ "kind": "app", "appId": nas }, { "kind": "bookmarks", "appIds": [] }]);
-    assert_eq!(items(&root, &board), expected);
-    browser
-        .open(&format!("/boards/{board}"))
-        .assert_shows(&format!("href=\"{path}\""));
-    browser.open("/manage/boards").assert_shows("Kitchen");
-}
-
-#[test]
-fn a_board_that_another_tab_changed_is_not_replaced_unawares() {
-    let server = Portico::start();
-    let root = administrator(&server);
-    let browser = Browser::of(&server, "root");
-    let (cloud, nas) = (root.app("cloud"), root.app("nas"));
-    let board = root.board("Kitchen", false);
-    let path = format!("/manage/boards/{board}");
-    let (first, second) = (browser.open(&path), browser.open(&path));
-    let save = |page: &Page, app: &str| {
-        let page = send(
-            &browser,
-            page,
-            &path,
-            &[("name", "Kitchen"), ("do", &format!("add {app}"))],
-        );
-        send(&browser, &page, &path, &[("name", "Mine"), ("do", "save")])
-    };
-    assert_eq!(save(&first, &cloud).path, format!("{path}?note=saved"));
-    let refused = save(&second, &nas);
-    refused
-        .assert_status(409)
-        .assert_shows("This board was changed after you opened")
-        .assert_shows("<li>cloud</li>")
-        .assert_shows("value=\"Mine\"");
-    assert_eq!(values(&refused, "item"), [format!("app 0 {nas}")]);
-    assert_eq!(items(&root, &board), json!([{ "kind": "app", "appId": cloud }]));
-    // Who has read that may replace it.
-    let page = send(&browser, &refused, &path, &[("name", "Mine"), ("do", "save")]);
-    assert_eq!(page.path, format!("{path}?note=saved"));
-    assert_eq!(items(&root, &board), json!([{ "kind": "app", "appId": nas }]));
-}
-
-#[test]
-fn what_is_wrong_with_a_board_is_said_and_what_was_done_stays() {
-    let server = Portico::start();
-    let root = administrator(&server);
-    let browser = Browser::of(&server, "root");
-    let hostile = "\"><script>alert(1)</script>";
-    let app = json!({ "name": hostile, "iconUrl": "/i.svg", "href": "https://a.example" });
-    let app = root.mutate("app.create", &app).data()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let (gone, board) = (root.app("gone"), root.board(hostile, false));
-    root.board("Garden", false);
-    let path = format!("/manage/boards/{board}");
-    let page = browser.open(&path);
-    let page = send(
-        &browser,
-        &page,
-        &path,
-        &[("name", hostile), ("do", &format!("add {app}"))],
-    );
-    let page = send(&browser, &page, &path, &[("name", "garden"), ("do", "save")]);
-    page.assert_status(422).assert_shows(&escaped(hostile));
-    assert_eq!(page.problem("name").as_deref(), Some("The board's name is taken"));
-    assert_eq!(values(&page, "item"), [format!("app 0 {app}")]);
-    let page = send(
-        &browser,
-        &page,
-        &path,
-        &[("name", "x"), ("do", &format!("add {gone}"))],
-    );
-    root.mutate("app.delete", &json!({ "id": gone })).assert_done();
-    let page = send(&browser, &page, &path, &[("name", "x"), ("do", "save")]);
-    page.assert_status(422)
-        .assert_shows("Apps that were deleted in the meantime");
-    assert_eq!(values(&page, "item"), [format!("app 0 {app}")]);
-    let page = send(&browser, &page, &path, &[("name", "x"), ("do", "save")]);
-    assert_eq!(page.path, format!("{path}?note=saved"));
-
-    for page in ["/manage/boards", &path, &format!("{path}/apps?app-query=script")] {
-        browser
-            .open(page)
-            .assert_status(200)
-            .assert_hides("<script>alert");
-    }
-    root.mutate("board.delete", &json!({ "id": board })).assert_done();
-    send(&browser, &page, &path, &[("name", "x"), ("do", "save")]).assert_status(404);
-    for page in ["", "/share", "/delete"] {
-        browser.open(&format!("{path}{page}")).assert_status(404);
-    }
-}
+use super::{Browser, board_editor::values, page::Page};
 
 #[test]
 fn a_board_is_shared_with_one_user_or_group_after_another() {
@@ -212,7 +25,7 @@ fn a_board_is_shared_with_one_user_or_group_after_another() {
         Browser::of(&server, name)
             .open(&format!("/boards/{board}"))
             .assert_status(status)
-            .assert_hides("/manage/boards");
+            .assert_hides("/edit\"");
     };
     browser.open(&path).assert_shows("No one yet.");
     let page = browser.open(&format!("{path}?q=r"));
@@ -393,12 +206,13 @@ fn people_change_the_boards_that_they_may_change_and_no_others() {
     });
     root.mutate("board.share", &share).assert_done();
     let path = format!("/manage/boards/{board}");
+    let edit = format!("/boards/{board}/edit");
 
     // With whom it is shared to change it.
     let browser = Browser::of(&server, "changer");
     browser
         .open(&format!("/boards/{board}"))
-        .assert_shows(&format!("href=\"{path}\""));
+        .assert_shows(&format!("href=\"{edit}\""));
     browser
         .open("/manage/boards")
         .assert_shows("Kitchen")
@@ -406,14 +220,14 @@ fn people_change_the_boards_that_they_may_change_and_no_others() {
         .assert_hides("/delete")
         .assert_hides("/share")
         .assert_hides("/manage/boards/new");
-    let page = browser.open(&path);
+    let page = browser.open(&edit);
     page.assert_hides("isPublic")
         .assert_hides("/delete")
         .assert_hides("/share");
     let read = values(&page, "read").remove(0);
     let fields = [("name", "Bath"), ("read", &read), ("do", "save")];
-    let page = browser.submit(&page, &path, &fields);
-    assert_eq!(page.path, format!("{path}?note=saved"), "{}", page.html);
+    let page = browser.submit(&page, &edit, &fields);
+    assert_eq!(page.path, format!("/boards/{board}?note=saved"), "{}", page.html);
     let found = root.query("board.byId", &json!({ "id": board })).data();
     assert_eq!(
         (&found["name"], &found["isPublic"]),
@@ -434,8 +248,12 @@ fn people_change_the_boards_that_they_may_change_and_no_others() {
             )
             .assert_status(403);
     }
-    let hidden = format!("/manage/boards/{hidden}");
-    for missing in [&hidden, &format!("{hidden}/share"), &format!("{hidden}/delete")] {
+    for missing in [
+        format!("/boards/{hidden}/edit"),
+        format!("/manage/boards/{hidden}/share"),
+        format!("/manage/boards/{hidden}/delete"),
+    ] {
+        let missing = &missing;
         browser.open(missing).assert_status(404);
     }
 
@@ -444,16 +262,16 @@ fn people_change_the_boards_that_they_may_change_and_no_others() {
     browser
         .open(&format!("/boards/{board}"))
         .assert_status(200)
-        .assert_hides("/manage/boards/");
+        .assert_hides("/edit\"");
     browser.open("/manage/boards").assert_hides("Bath");
     let token = browser.open("/").token();
-    for refused in [&path, &format!("{path}/share"), &format!("{path}/delete")] {
+    for refused in [&edit, &format!("{path}/share"), &format!("{path}/delete")] {
         browser.open(refused).assert_status(403);
         browser
             .send_form(refused, &token, &[("name", "x"), ("do", "save"), ("id", "1")])
             .assert_status(403);
     }
-    let page = Browser::new(&server).open(&path);
+    let page = Browser::new(&server).open(&edit);
     assert!(page.path.starts_with("/sign-in?next="), "{}", page.path);
 }
 
@@ -469,8 +287,8 @@ fn those_who_make_boards_share_them_and_let_others_change_them() {
     page.assert_hides("isPublic");
     let page = browser.submit(&page, "/manage/boards/new", &[("name", "Mine")]);
     assert!(page.path.ends_with("?note=created"), "{}", page.html);
-    let path = page.path.split('?').next().unwrap().to_owned();
-    let id = path.rsplit('/').next().unwrap();
+    let id = page.path.split('/').nth(2).unwrap();
+    let path = format!("/manage/boards/{id}");
     let share = format!("{path}/share");
     let right = || {
         let shares = root.query("board.getShares", &json!({ "boardId": id })).data();
@@ -491,4 +309,62 @@ fn those_who_make_boards_share_them_and_let_others_change_them() {
     let page = browser.open(&delete);
     let page = browser.submit(&page, &delete, &[]);
     assert_eq!(page.path, "/manage/boards?note=deleted");
+}
+
+#[test]
+fn a_board_has_a_short_address_a_copy_and_people_who_make_it_their_home() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/manage/boards/new");
+    let page = browser.submit(
+        &page,
+        "/manage/boards/new",
+        &[("name", "x"), ("slug", "Big Kitchen")],
+    );
+    page.assert_status(422).assert_shows("value=\"Big Kitchen\"");
+    assert!(page.problem("slug").is_some(), "{}", page.html);
+    let page = browser.submit(
+        &page,
+        "/manage/boards/new",
+        &[("name", "Kitchen"), ("slug", "kitchen")],
+    );
+    let board = page.path.split('/').nth(2).unwrap().to_owned();
+    let path = format!("/boards/{board}");
+    assert_eq!(browser.open("/b/kitchen").path, path);
+    browser.open("/b/none").assert_status(404);
+    let anonymous = Browser::new(&server);
+    anonymous.open("/b/kitchen").assert_status(404);
+    // The address of the old editor leads to the new one.
+    let old = browser.open(&format!("/manage/boards/{board}"));
+    assert_eq!(old.path, format!("{path}/edit"));
+
+    let page = browser.submit(&browser.open(&path), &format!("{path}/home"), &[]);
+    assert_eq!(page.path, "/?note=home");
+    page.assert_shows("This board is your home now.")
+        .assert_shows(&format!("href=\"{path}/edit\""));
+    let note = json!([{ "name": "Notes", "items": [{ "kind": "note", "text": "Milk" }] }]);
+    let update = json!({ "id": board, "name": "Kitchen", "isPublic": false, "sections": note });
+    root.mutate("board.update", &update).assert_done();
+    for name in ["Kitchen (copy)", "Kitchen (copy) 2"] {
+        let page = browser.submit(&browser.open(&path), &format!("{path}/copy"), &[]);
+        page.assert_shows("Created.")
+            .assert_shows(&format!("value=\"{name}\""));
+        let copy = page.path.split('/').nth(2).unwrap().to_owned();
+        let copy = root.query("board.byId", &json!({ "id": copy })).data();
+        assert_eq!(copy["sections"][0]["items"][0]["text"], "Milk");
+        assert_eq!((&copy["slug"], &copy["name"]), (&Value::Null, &json!(name)));
+    }
+    // Who may make no boards gets no copy.
+    root.user("grace");
+    let share = json!({ "boardId": board, "users": [], "groups": [] });
+    root.mutate("board.share", &share).assert_done();
+    let grace = Browser::of(&server, "grace");
+    let token = grace.open("/").token();
+    grace
+        .send_form(&format!("{path}/copy"), &token, &[])
+        .assert_status(403);
+    grace
+        .send_form(&format!("{path}/home"), &token, &[])
+        .assert_status(404);
 }

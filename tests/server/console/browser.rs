@@ -60,7 +60,11 @@ fn furnished_with(builder: Builder) -> (Portico, Session) {
         { "kind": "app", "appId": apps[0]["id"] },
         { "kind": "bookmarks", "appIds": [apps[1]["id"], apps[2]["id"]] },
     ]);
-    let board = json!({ "name": "Kitchen", "isPublic": true, "items": items });
+    let mut placed = items.as_array().expect("a list").clone();
+    placed.push(json!({ "kind": "note", "text": "The router is\nhttps://router.example/", "size": "1x1" }));
+    placed.push(json!({ "kind": "clock", "timeZone": "Europe/Berlin" }));
+    let sections = json!([{ "items": placed }]);
+    let board = json!({ "name": "Kitchen", "isPublic": true, "slug": "kitchen", "sections": sections });
     root.mutate("board.create", &board).data();
     let engine = json!({
         "name": "Library", "short": "lib", "urlTemplate": "https://library.example/?q=%s", "iconUrl": "/no-such-icon.svg",
@@ -131,7 +135,7 @@ fn pages(root: &Session) -> Value {
         "/manage/boards",
         "/manage/boards/new",
         "/manage/looks",
-        format!("/manage/boards/{board}"),
+        format!("/boards/{board}/edit"),
         format!("/manage/boards/{board}/share"),
         format!("/manage/boards/{board}/delete"),
         "/engines",
@@ -205,6 +209,15 @@ fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
 fn looks_are_tried_saved_and_worn_at_once() {
     let (server, _) = furnished();
     run("looks.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_board_is_arranged_by_mouse_keyboard_touch_and_without_javascript() {
+    let (server, root) = furnished();
+    let board = root.query("board.getVisible", &Value::Null).data()[0]["id"].clone();
+    let board = board.as_str().expect("an id").to_owned();
+    run("boards.test.mjs", &server, &[("PORTICO_BOARD", board)]);
 }
 
 #[test]

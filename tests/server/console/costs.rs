@@ -57,7 +57,7 @@ fn each_form_has_a_bound_from_which_on_nothing_of_it_is_read() {
     let server = Portico::start();
     let root = administrator(&server);
     let board = root.board_of("kitchen", false, &json!([]));
-    let board = format!("/manage/boards/{board}");
+    let board = format!("/boards/{board}/edit");
     let bounds = BTreeMap::from([
         ("/sign-in", 64),
         ("/register", 64),
@@ -67,7 +67,7 @@ fn each_form_has_a_bound_from_which_on_nothing_of_it_is_read() {
         ("/engines/new", 1536),
         ("/profile", 384),
         ("/manage/looks", 2176),
-        (&*board, 2 * KIB),
+        (&*board, 2_816),
         ("/apps/many", 2 * KIB),
         ("/state", 16 * KIB),
     ]);

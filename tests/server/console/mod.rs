@@ -2,6 +2,7 @@
 
 mod administration;
 mod apps;
+mod board_editor;
 mod boards;
 mod browser;
 mod costs;

@@ -43,10 +43,15 @@ impl Everything {
         let alice = admin.user_with("alice", "app-create");
         let app = admin.app("An app");
         let engine = admin.search_engine("Search", "s");
-        let items = json!([
-            {"kind": "app", "appId": app}, {"kind": "bookmarks", "appIds": [app]}, {"kind": "bookmarks", "appIds": []},
+        let sections = json!([
+            {"items": [{"kind": "app", "appId": app}, {"kind": "bookmarks", "appIds": [app]}]},
+            {"name": "Section", "collapsed": true, "items": [
+                {"kind": "note", "text": "A note", "size": "wide"}, {"kind": "clock"},
+                {"kind": "bookmarks", "appIds": []},
+            ]},
         ]);
-        let board = admin.board_of("A board", true, &items);
+        let board = json!({"name": "A board", "isPublic": true, "slug": "board", "sections": sections});
+        let board = admin.make("board.create", &board, "id");
         let group = admin.group("viewers", &["board-view-all", "app-modify-all"]);
         admin
             .mutate(

@@ -181,7 +181,7 @@ async fn duplicate(caller: &Caller, input: Value) -> Outcome {
     let board = json!({
         "name": input["name"],
         "isPublic": view.board["isPublic"] == true && may_publish,
-        "items": view.board["items"],
+        "sections": view.board["sections"],
     });
     let mut copy = view.extras.clone();
     copy.insert(LAYOUTS.into(), view.layouts().into());

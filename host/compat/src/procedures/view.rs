@@ -8,7 +8,10 @@
 use std::collections::{HashSet, VecDeque};
 
 use portico_model::error::Code;
-use portico_storage::extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS, empty_section, item, layout};
+use portico_storage::extras::{
+    ITEMS, LAYOUTS, LOOKS, NOTES, SECTIONS, SETTINGS, empty_section, item, layout,
+};
+use portico_storage::notes::{MOST_OF_NOTES, clock_of, html_of, text_of};
 use serde_json::{Map, Value, json};
 
 use super::{extras, grid::Places, text};
@@ -87,9 +90,14 @@ impl View {
     /// The items of clients, and those that only Portico has.
     pub fn items(&self) -> Vec<Value> {
         let own = self.board["items"].as_array().cloned().unwrap_or_default();
-        let (apps, bookmarks): (Vec<Value>, Vec<Value>) =
-            own.into_iter().partition(|item| item["kind"] == "app");
+        let of = |kind: &str| -> Vec<Value> {
+            let of_kind = own.iter().filter(|item| item["kind"] == kind);
+            of_kind.cloned().collect()
+        };
+        let (apps, bookmarks) = (of("app"), of("bookmarks"));
         let (mut apps, mut bookmarks) = (VecDeque::from(apps), VecDeque::from(bookmarks));
+        let (mut notes, mut clocks) = (of("note"), of("clock"));
+        let are_all = self.extras.get(NOTES).is_some_and(|notes| *notes == true);
         let mut items = Vec::new();
         for mut item in self.kept_list(ITEMS) {
             let is_there = match item["kind"].as_str() {
@@ -108,6 +116,12 @@ impl View {
                     }
                     None => false,
                 },
+                Some(kind @ ("notebook" | "clock")) => {
+                    let own = if kind == "clock" { &mut clocks } else { &mut notes };
+                    let place = own.iter().position(|own| same(own, &item));
+                    let is_own = place.map(|place| own.remove(place)).is_some();
+                    is_own || !are_all
+                }
                 _ => true,
             };
             if is_there {
@@ -125,7 +139,21 @@ impl View {
         let lists = bookmarks
             .iter()
             .map(|list| ("bookmarks", json!({ "items": list["appIds"] })));
-        for ((kind, options), id) in more.chain(lists).zip(free) {
+        let texts = notes.iter().map(|note| {
+            let html = html_of(note["text"].as_str().unwrap_or_default());
+            (
+                "notebook",
+                json!({ "showToolbar": true, "allowReadOnlyCheck": true, "content": html }),
+            )
+        });
+        let hours = clocks.iter().map(|clock| {
+            let zone = &clock["timeZone"];
+            (
+                "clock",
+                json!({ "useCustomTimezone": zone.is_string(), "timezone": zone.as_str().unwrap_or("UTC") }),
+            )
+        });
+        for ((kind, options), id) in more.chain(lists).chain(texts).chain(hours).zip(free) {
             items.push(item(&id, kind, options, places.next(kind)));
         }
         items
@@ -236,24 +264,50 @@ impl View {
         Ok(id)
     }
 
-    /// Sets the items: all of them in the extras, and those with apps also as Portico's own.
+    /// Sets the items: all of them in the extras, and those that Portico has too as its own. If these and their order
+    /// stay, so do Portico's sections.
     fn set_items(&mut self, items: Vec<Value>) {
-        let own: Vec<_> = items
-            .iter()
-            .filter_map(|item| match item["kind"].as_str()? {
-                "app" => {
-                    let id = item["options"]["appId"].as_str().filter(|id| !id.is_empty())?;
-                    Some(json!({ "kind": "app", "appId": id }))
+        let (mut own, mut characters, mut fits) = (Vec::new(), 0, true);
+        for item in &items {
+            own.extend(match item["kind"].as_str() {
+                Some("app") => {
+                    let id = item["options"]["appId"].as_str().filter(|id| !id.is_empty());
+                    id.map(|id| json!({ "kind": "app", "appId": id }))
                 }
-                "bookmarks" => {
+                Some("bookmarks") => {
                     let ids = item["options"]["items"].as_array().cloned().unwrap_or_default();
                     Some(json!({ "kind": "bookmarks", "appIds": ids }))
                 }
+                Some("notebook") => {
+                    let (text, _) = note_of(item);
+                    characters += text.chars().count();
+                    fits &= characters <= MOST_OF_NOTES;
+                    fits.then(|| json!({ "kind": "note", "text": text }))
+                }
+                Some("clock") => Some(json!(clock_of(&item["options"]))),
                 _ => None,
-            })
-            .collect();
+            });
+        }
         self.board["items"] = own.into();
         self.extras.insert(ITEMS.into(), items.into());
+        if fits {
+            self.extras.insert(NOTES.into(), true.into());
+        } else {
+            self.extras.remove(NOTES);
+        }
+    }
+}
+
+/// The text of a notebook, and whether it was cut.
+fn note_of(item: &Value) -> (String, bool) {
+    text_of(item["options"]["content"].as_str().unwrap_or_default())
+}
+
+/// Whether a note or a clock of Portico is this item.
+fn same(own: &Value, item: &Value) -> bool {
+    match item["kind"].as_str() {
+        Some("clock") => *own == json!(clock_of(&item["options"])),
+        _ => own["text"] == note_of(item).0.as_str(),
     }
 }
 

@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     board_list::BoardLinks,
-    boards::{Right, StoredBoard, StoredItem},
+    boards::{Piece, ShownBoard, ShownKind},
     destinations::Destinations,
     onboarding, others,
     paging::Pages,
     search::Engine,
     segment, status,
-    tiles::{self, App, Apps, BoardLink},
+    tiles::{App, Apps, BoardLink},
 };
 use crate::{
     api::{Api, ApiError},
     respond::see,
     texts::fill,
-    visit::{Query, Visitor},
+    visit::{Query, Visit, Visitor},
 };
 
 /// The most tiles on one page. With more apps, the page shows the first of them and a way to the others.
@@ -55,32 +55,10 @@ struct Preferences {
     default_search_engine_id: Option<String>,
 }
 
-/// Something on a board.
-enum Item {
-    App(App),
-    Bookmarks(Vec<App>),
-}
-
-/// A board with the apps of its items.
-struct Board {
-    name: String,
-    items: Vec<Item>,
-}
-
-impl Board {
-    /// The apps of all its items.
-    fn apps(&mut self) -> impl Iterator<Item = &mut App> {
-        self.items.iter_mut().flat_map(|item| match item {
-            Item::App(app) => std::slice::from_mut(app),
-            Item::Bookmarks(apps) => apps,
-        })
-    }
-}
-
 /// What is under the search box.
 enum Content {
     /// Boards, and for which screens each is: `both`, `wide` or `narrow`.
-    Boards(Vec<(&'static str, Board)>),
+    Boards(Vec<(&'static str, ShownBoard)>),
     Apps(Vec<App>),
 }
 
@@ -105,8 +83,6 @@ struct HomePage {
     /// Whether all of them are on this page, so that it can be filtered in the browser.
     is_whole: bool,
     pages: Pages,
-    /// Whether the reader may change the board that is shown.
-    may_edit: bool,
     /// Where the marks are renewed that say whether apps can be reached; empty if the page has none.
     marks: String,
     /// The boards and pages that fit what was searched for; `None`: a script asks for them.
@@ -126,7 +102,7 @@ impl HomePage {
     fn is_empty(&self) -> bool {
         match &self.content {
             Content::Apps(apps) => apps.is_empty(),
-            Content::Boards(boards) => boards.iter().all(|(_, board)| board.items.is_empty()),
+            Content::Boards(boards) => boards.iter().all(|(_, board)| board.is_empty()),
         }
     }
 }
@@ -150,7 +126,7 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     let links = BoardLinks::of(boards, None);
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
     let content = match (wants_apps, preferences.home_boards()) {
-        (false, boards) if !boards.is_empty() => home_boards(&visit.api, boards).await?,
+        (false, boards) if !boards.is_empty() => home_boards(&visit, boards).await?,
         _ => Vec::new(),
     };
     let mut shown = HomePage {
@@ -166,7 +142,6 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
         total: None,
         is_whole: true,
         pages: Pages::default(),
-        may_edit: false,
         marks: String::new(),
         destinations: destinations.map(|found| found.shown()),
     };
@@ -217,32 +192,24 @@ async fn start(visit: Visitor) -> PageResult {
 }
 
 async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
-    let mut board = read_board(&visit.api, &id).await?;
+    let mut board = ShownBoard::read(&visit, &id).await?;
     let boards = visit.api.query("board.getVisible", Value::Null);
     let boards: Vec<BoardLink> = boards.await?;
-    let (engines, target, web, may_edit, wants_marks) = match &visit.user {
+    let (engines, target, web, wants_marks) = match &visit.user {
         // The operator says whether they are told.
-        None => (Vec::new(), "", None, false, true),
+        None => (Vec::new(), "", None, true),
         Some(user) => {
-            let (engines, preferences, right) = tokio::join!(
+            let (engines, preferences) = tokio::join!(
                 visit
                     .api
                     .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
                 visit
                     .api
                     .query::<Preferences>("user.getById", json!({ "userId": user.id })),
-                Right::read(&visit.api, &id),
             );
             let (engines, preferences) = (engines?, preferences?);
             let web = preferences.engine(&engines);
-            let may_edit = right? >= Right::Change;
-            (
-                engines,
-                preferences.target(),
-                web,
-                may_edit,
-                preferences.ping_icons_enabled,
-            )
+            (engines, preferences.target(), web, preferences.ping_icons_enabled)
         }
     };
     let has_marks = wants_marks && status::add_marks(&visit.api, visit.t, board.apps()).await;
@@ -262,7 +229,6 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
         total: None,
         is_whole: true,
         pages: Pages::default(),
-        may_edit,
         marks: match has_marks {
             true => status::marks_of_boards([id.as_str()].into_iter()),
             false => String::new(),
@@ -299,12 +265,12 @@ impl Preferences {
 
 /// The existing home boards. A board that was deleted, or that the user may no longer see, is left out.
 async fn home_boards(
-    api: &Api,
+    visit: &Visit,
     ids: Vec<(&'static str, &str)>,
-) -> Result<Vec<(&'static str, Board)>, ApiError> {
+) -> Result<Vec<(&'static str, ShownBoard)>, ApiError> {
     let mut boards = Vec::new();
     for (screens, id) in ids {
-        match read_board(api, id).await {
+        match ShownBoard::read(visit, id).await {
             Ok(board) => boards.push((screens, board)),
             Err(error) if matches!(error.status.as_u16(), 403 | 404) => {}
             Err(error) => return Err(error),
@@ -314,23 +280,6 @@ async fn home_boards(
         *screens = "both";
     }
     Ok(boards)
-}
-
-async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
-    let board = StoredBoard::read(api, id).await?;
-    let found = tiles::by_ids(api, board.app_ids()).await?;
-    let items = board.items.iter().filter_map(|item| match item {
-        StoredItem::App { app_id } => found.get(app_id).cloned().map(Item::App),
-        StoredItem::Bookmarks { app_ids } => {
-            let apps = app_ids.iter().filter_map(|id| found.get(id).cloned());
-            let apps: Vec<App> = apps.collect();
-            (!apps.is_empty()).then_some(Item::Bookmarks(apps))
-        }
-    });
-    Ok(Board {
-        name: board.name.clone(),
-        items: items.collect(),
-    })
 }
 
 /// The apps that fit a text, and whether these are all of them, on one page. Of more than fit on one page, those with the

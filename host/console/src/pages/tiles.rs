@@ -15,6 +15,9 @@ use crate::{
 /// Ids in one call, so that they fit into the head of a request.
 const IDS_AT_ONCE: usize = 500;
 
+/// The most apps that are ticked on a page at once.
+pub(super) const MOST_PICKED: usize = 1_000;
+
 /// A board, as lists of boards have it.
 #[derive(Deserialize)]
 pub(crate) struct BoardLink {

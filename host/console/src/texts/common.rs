@@ -70,6 +70,7 @@ texts! {
         saved: "Saved.", "Gespeichert.";
         created: "Created.", "Angelegt.";
         deleted: "Deleted.", "Gelöscht.";
+        home: "This board is your home now.", "Dieses Board ist jetzt Ihre Startseite.";
         none_ticked: "Nothing is selected.", "Nichts ist ausgewählt.";
         password_changed: "Your password is changed.", "Ihr Passwort ist geändert.";
         session_ended_here: "Ended.", "Beendet.";
@@ -178,6 +179,7 @@ impl Texts {
             "saved" => notes.saved,
             "created" => notes.created,
             "deleted" => notes.deleted,
+            "home" => notes.home,
             "none-ticked" => notes.none_ticked,
             "password-changed" => notes.password_changed,
             "session-ended-here" => notes.session_ended_here,

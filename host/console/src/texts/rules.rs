@@ -53,6 +53,26 @@ const SAID: &[(&str, &str)] = &[
         "There are 2,000 pictures, or 256 MiB of them: remove some from apps or looks first",
         "Es gibt schon 2.000 Bilder oder 256 MiB davon: Nehmen Sie zuerst einige aus Apps oder dem Aussehen",
     ),
+    (
+        "must have at most {} items in all, got {}",
+        "darf insgesamt höchstens {} Einträge haben (jetzt {})",
+    ),
+    (
+        "must have notes of at most {} characters in all, got {}",
+        "darf Notizen von insgesamt höchstens {} Zeichen haben (jetzt {})",
+    ),
+    (
+        "must be a name of the IANA time zone database, such as Europe/Berlin",
+        "muss der Name einer Zeitzone sein, etwa Europe/Berlin",
+    ),
+    (
+        "must have 1 to 64 letters a to z and digits, with single hyphens between them",
+        "muss aus 1 bis 64 Buchstaben a bis z und Ziffern bestehen, mit einzelnen Bindestrichen dazwischen",
+    ),
+    (
+        "The board's short address is taken",
+        "Diese kurze Adresse ist schon vergeben",
+    ),
 ];
 
 /// A message of the API in this language.

@@ -24,8 +24,13 @@ const ABOUT: &[(&str, &str)] = &[
     ("AuditPage", "A page of the audit log."),
     ("AuditRow", "A call that was made or refused."),
     ("Board", "A board with its content."),
-    ("BoardContent", "An app on a board, or a list of bookmarks."),
-    ("BoardItem", "An app, or a list of bookmarks."),
+    (
+        "BoardContent",
+        "An app on a board, a list of bookmarks, a note or a clock.",
+    ),
+    ("BoardItem", "An app, a list of bookmarks, a note or a clock."),
+    ("BoardPart", "A section of a board, with its items by name."),
+    ("BoardSection", "Items of a board that are shown together."),
     ("BoardShare", "A user or a group with whom a board is shared."),
     ("BoardShares", "With whom a board is shared."),
     ("BoardSummary", "A board in a list."),
@@ -53,6 +58,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("IdentityProvider", "A way to sign in."),
     ("Membership", "A user in a group."),
     ("Named", "A record by its id and name."),
+    ("PlacedItem", "An item of a board with its size."),
     ("PasswordLink", "A link with which a user sets a new password."),
     ("Readiness", "The host is ready to serve, with this component."),
     ("Reference", "A record by its id."),
@@ -159,8 +165,9 @@ impl Schemas {
                     let mut schema = self.object(fields, scope);
                     let tag = json!({ "type": "string", "const": kind, "description": "What kind it is." });
                     schema["properties"]["kind"] = tag;
-                    if let Some(required) = schema["required"].as_array_mut() {
-                        required.insert(0, "kind".into());
+                    match schema["required"].as_array_mut() {
+                        Some(required) => required.insert(0, "kind".into()),
+                        None => schema["required"] = json!(["kind"]),
                     }
                     schema
                 };

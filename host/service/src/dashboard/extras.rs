@@ -7,11 +7,15 @@
 
 use portico_model::error::{Code, Error};
 use portico_rules::refusal::{Missing, Refusal, UniqueName};
-use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};
+use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, Section, hash_secret};
 use serde::Serialize;
 
 use super::{
-    boards::{self, Right, board_for, check_apps, check_public},
+    boards::{
+        self, Right,
+        arrangement::{Arrangement, ITEMS_ABOUT, SECTIONS_ABOUT, SOME_ITEMS, SOME_SECTIONS},
+        board_for, check_apps, check_public,
+    },
     transaction::{not_found_if_referred, require_found, require_name_free},
     validate::{Fields, LABEL},
 };
@@ -34,8 +38,9 @@ const EXTRAS: Shape = Named(
     "Extras",
     &Record(&[
         required("extras", NULLABLE_TEXT).about("What is kept about the record; null if nothing is."),
-        required("version", Text)
-            .about("Which state was read. For a board it changes also with its name, visibility and items."),
+        required("version", Text).about(
+            "Which state was read. For a board it changes also with its name, visibility and what is on it.",
+        ),
     ]),
 );
 
@@ -58,8 +63,8 @@ records! {
         name: Option<String> = optional("name", LABEL).about("The board's new name; absent: it stays."),
         is_public: Option<bool> = optional("isPublic", Boolean)
             .about("Whether everyone may view it from now on; absent: as before."),
-        items: Option<Vec<BoardItem>> = optional("items", boards::SOME_ITEMS)
-            .about("The items instead of its own; absent: they stay."),
+        items: Option<Vec<BoardItem>> = optional("items", SOME_ITEMS).about(ITEMS_ABOUT),
+        sections: Option<Vec<Section>> = optional("sections", SOME_SECTIONS).about(SECTIONS_ABOUT),
     }
 }
 
@@ -164,11 +169,7 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
     let mut fields = Fields::default();
     let extras = fields.text("extras", input.extras.as_deref(), ExtrasOf::MOST_OF_BOARD);
     let name = input.name.map(|name| boards::check_name(&mut fields, &name));
-    boards::check_items(
-        &mut fields,
-        input.items.as_deref().unwrap_or_default(),
-        boards::apps_of,
-    );
+    let arrangement = Arrangement::read(&mut fields, input.items, input.sections);
     fields.check()?;
 
     // No write transaction is open while the component computes the name's key.
@@ -187,16 +188,17 @@ async fn save_of_board(mut call: Call) -> Result<Output, Error> {
     }
     let is_public = input.is_public.unwrap_or(board.board.is_public);
     check_public(&call, board.board.is_public, is_public)?;
-    if let Some(items) = &input.items {
-        check_apps(&call, &mut *transaction, items, &board.items, is_public).await?;
+    let sections = arrangement.map(|arrangement| arrangement.on(&board.sections));
+    if let Some(sections) = &sections {
+        check_apps(&call, &mut *transaction, sections, &board.sections, is_public).await?;
     }
-    if !is_own || input.is_public.is_some() || input.items.is_some() {
+    if !is_own || input.is_public.is_some() || sections.is_some() {
         let mut fields = Fields::default();
         fields.keeps_direction("name", &name, Some(&board.board.name));
         fields.check()?;
         board.board.name = name;
         board.board.is_public = is_public;
-        board.items = input.items.unwrap_or(board.items);
+        board.sections = sections.unwrap_or(board.sections);
         let updated = transaction.update_board(&board, &key).await;
         let is_free = updated.map_err(|error| not_found_if_referred(error, Missing::App))?;
         require_name_free(is_free, UniqueName::Board)?;

@@ -40,21 +40,28 @@ impl Fields {
 
     /// Checks a text on one line of such a length, and trims it.
     pub fn label(&mut self, field: &str, text: &str, characters: RangeInclusive<usize>) -> String {
+        self.label_at(&[PathSegment::Field(field.into())], text, characters)
+    }
+
+    /// The same at a path.
+    pub fn label_at(
+        &mut self,
+        path: &[PathSegment],
+        text: &str,
+        characters: RangeInclusive<usize>,
+    ) -> String {
         let text = text.trim();
         let length = text.chars().count();
         if !characters.contains(&length) {
             let (least, most) = characters.into_inner();
-            self.refuse(
-                field,
-                Rule::CharactersBetween {
-                    least,
-                    most,
-                    got: length,
-                }
-                .into(),
-            );
+            let rule = Rule::CharactersBetween {
+                least,
+                most,
+                got: length,
+            };
+            self.refuse_at(path.iter().cloned(), rule.into());
         } else if text.chars().any(char::is_control) {
-            self.refuse(field, Rule::ControlCharacters.into());
+            self.refuse_at(path.iter().cloned(), Rule::ControlCharacters.into());
         }
         text.to_owned()
     }
@@ -62,15 +69,20 @@ impl Fields {
     /// Checks a text of at most `most` characters, which may contain newlines and tabs, and trims it; `None` if it is
     /// empty.
     pub fn text(&mut self, field: &str, text: Option<&str>, most: usize) -> Option<String> {
-        let text = text?.trim();
+        self.text_at(&[PathSegment::Field(field.into())], text?, most)
+    }
+
+    /// The same at a path.
+    pub fn text_at(&mut self, path: &[PathSegment], text: &str, most: usize) -> Option<String> {
+        let text = text.trim();
         let length = text.chars().count();
         if length > most {
-            self.refuse(field, Rule::TooLong { most, got: length }.into());
+            self.refuse_at(path.iter().cloned(), Rule::TooLong { most, got: length }.into());
         } else if text
             .chars()
             .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
         {
-            self.refuse(field, Rule::ControlCharactersInLines.into());
+            self.refuse_at(path.iter().cloned(), Rule::ControlCharactersInLines.into());
         }
         (!text.is_empty()).then(|| text.to_owned())
     }

@@ -318,16 +318,16 @@ async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
     let (storage, _directory) = store();
     storage.resources.writing.close(Duration::ZERO);
     let begin = async || storage.begin_dashboard(Access::Write, &context()).await.unwrap();
-    let board = |id: &str, apps: usize| Board {
-        board: BoardSummary {
+    let board = |id: &str, apps: usize| {
+        let board = BoardSummary {
             id: id.into(),
             name: id.into(),
+            slug: None,
             is_public: false,
             creator_id: None,
-        },
-        items: vec![BoardItem::Bookmarks {
-            app_ids: (0..apps).map(|number| number.to_string()).collect(),
-        }],
+        };
+        let app_ids = (0..apps).map(|number| number.to_string()).collect();
+        Board::of_items(board, [BoardItem::Bookmarks { app_ids }])
     };
     let mut transaction = begin().await;
     let small = transaction.insert_board(&board("small", 0), "small").await;

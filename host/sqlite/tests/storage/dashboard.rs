@@ -2,8 +2,8 @@
 
 use portico_storage::driver::MOST_EXPIRED;
 use portico_storage::{
-    ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, KeyLimits, NewInvite, Session, Shares,
-    hash_secret,
+    ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, KeyLimits, NewInvite, PlacedItem,
+    Section, Session, Shares, Size, hash_secret,
 };
 
 use crate::store::{Store, app, board, engine, session, shares, texts, user};
@@ -348,6 +348,100 @@ pub async fn a_board_reads_back_with_its_items_in_order(store: &Store) {
         ["b1", "b0"]
     );
     assert_eq!(boards[1], whole.board);
+}
+
+pub async fn a_board_reads_back_with_its_sections_sizes_notes_and_clocks(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    writer.insert_apps(&[app("x", "x")]).await.unwrap();
+    let app = || BoardItem::App { app_id: "x".into() };
+    let note = |text: &str| BoardItem::Note { text: text.into() };
+    let clock = |zone: Option<&str>| BoardItem::Clock {
+        time_zone: zone.map(Into::into),
+    };
+    let placed = |item, size| PlacedItem { item, size };
+    let mut whole = board("b0", Some("u"), vec![app()]);
+    whole.board.slug = Some("kitchen".into());
+    whole.sections.push(Section {
+        name: Some("Media".into()),
+        collapsed: true,
+        items: vec![
+            placed(note("Milk\nBread"), Size::Wide),
+            placed(clock(None), Size::Small),
+            placed(app(), Size::Large),
+            placed(clock(Some("Europe/Berlin")), Size::Broad),
+            placed(note(""), Size::Large),
+        ],
+    });
+    whole.sections.push(Section::default());
+    assert!(writer.insert_board(&whole, "b0").await.unwrap());
+    writer.commit().await.unwrap();
+    assert_eq!(
+        store.read().await.get_board("b0").await.unwrap(),
+        Some(whole.clone())
+    );
+
+    // The first section goes, and the app with it.
+    whole.sections.remove(0);
+    let mut writer = store.write().await;
+    assert!(writer.update_board(&whole, "b0").await.unwrap());
+    assert!(writer.delete_app("x").await.unwrap());
+    writer.commit().await.unwrap();
+    whole.sections[0].items.remove(2);
+    assert_eq!(store.read().await.get_board("b0").await.unwrap(), Some(whole));
+}
+
+pub async fn a_short_address_leads_to_one_board(store: &Store) {
+    fill(store).await;
+    let named = |id: &str, slug: Option<&str>| {
+        let mut board = board(id, None, vec![]);
+        board.board.slug = slug.map(Into::into);
+        board
+    };
+    let mut writer = store.write().await;
+    assert!(
+        writer
+            .insert_board(&named("b0", Some("kitchen")), "b0")
+            .await
+            .unwrap()
+    );
+    assert!(writer.insert_board(&named("b1", None), "b1").await.unwrap());
+    assert!(writer.insert_board(&named("b2", None), "b2").await.unwrap());
+    assert!(
+        !writer
+            .insert_board(&named("b3", Some("kitchen")), "b3")
+            .await
+            .unwrap()
+    );
+    assert!(
+        !writer
+            .update_board(&named("b1", Some("kitchen")), "b1")
+            .await
+            .unwrap()
+    );
+    assert!(
+        writer
+            .update_board(&named("b0", Some("kitchen")), "b0")
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    assert_eq!(reader.find_board("kitchen").await.unwrap().as_deref(), Some("b0"));
+    assert_eq!(reader.find_board("Kitchen").await.unwrap(), None);
+    drop(reader);
+
+    let mut writer = store.write().await;
+    assert!(writer.update_board(&named("b0", None), "b0").await.unwrap());
+    assert!(
+        writer
+            .update_board(&named("b1", Some("kitchen")), "b1")
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
+    let found = store.read().await.find_board("kitchen").await.unwrap();
+    assert_eq!(found.as_deref(), Some("b1"));
 }
 
 pub async fn search_engines_read_back_by_name(store: &Store) {

@@ -94,6 +94,8 @@ on_every_driver! {
         a_thousand_expired_sessions_are_removed_at_once
         invites_are_good_with_the_right_token_until_they_expire
         a_board_reads_back_with_its_items_in_order
+        a_board_reads_back_with_its_sections_sizes_notes_and_clocks
+        a_short_address_leads_to_one_board
         search_engines_read_back_by_name
         a_board_is_replaced_with_its_items_and_keeps_its_shares
         a_search_engine_is_replaced_unless_another_has_its_name_or_short

@@ -240,15 +240,14 @@ pub fn places(database: &std::path::Path, text: &str) -> Vec<String> {
 
 pub fn board(id: &str, creator_id: Option<&str>, items: Vec<BoardItem>) -> Board {
     let creator_id = creator_id.map(str::to_owned);
-    Board {
-        board: BoardSummary {
-            id: id.into(),
-            name: id.into(),
-            is_public: false,
-            creator_id,
-        },
-        items,
-    }
+    let board = BoardSummary {
+        id: id.into(),
+        name: id.into(),
+        slug: None,
+        is_public: false,
+        creator_id,
+    };
+    Board::of_items(board, items)
 }
 
 pub fn engine(id: &str, name: &str, short: &str) -> SearchEngine {

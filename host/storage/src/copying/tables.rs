@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 22] = [
+pub static TABLES: [Table; 23] = [
     table(
         "app",
         1,
@@ -75,7 +75,11 @@ pub static TABLES: [Table; 22] = [
     // A board refers to the user who created it, and a user to boards.
     Table {
         later: Some("creator_id"),
-        ..table("board", 1, &["id", "name", "name_key", "is_public", "creator_id"])
+        ..table(
+            "board",
+            1,
+            &["id", "name", "name_key", "slug", "is_public", "creator_id"],
+        )
     },
     table(
         "user_account",
@@ -150,7 +154,14 @@ pub static TABLES: [Table; 22] = [
             "creator_id",
         ],
     ),
-    table("board_item", 2, &["board_id", "position", "app_id"]),
+    table("board_section", 2, &["board_id", "position", "name", "collapsed"]),
+    table(
+        "board_item",
+        2,
+        &[
+            "board_id", "position", "section", "size", "kind", "content", "app_id",
+        ],
+    ),
     table(
         "board_item_app",
         3,

@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use super::state::{BoardRow, GroupRow, KeyRow, SearchEngineRow, State, count, insert};
 use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
+use crate::boards::{Board, BoardItem, BoardSummary};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite,
-    KeyLimits, Named, NamedShare, NamedShares, NewInvite, PasswordLink, SearchEngine, SecretHash, Session,
-    SessionUser, Share, Shares,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, KeyLimits, Named, NamedShare,
+    NamedShares, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Share, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
@@ -322,7 +322,7 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
         self.create(&board.board.id, |state| {
-            if state.boards.values().any(|row| row.name_key == name_key) {
+            if state.boards.values().any(|row| is_taken(row, board, name_key)) {
                 return Ok(false);
             }
             check_board(state, board)?;
@@ -340,7 +340,7 @@ impl DashboardTransaction for MemoryTransaction {
         self.change(|state| {
             let id = &board.board.id;
             let mut others = state.boards.iter().filter(|(other, _)| *other != id);
-            if others.any(|(_, row)| row.name_key == name_key) || !state.boards.contains_key(id) {
+            if others.any(|(_, row)| is_taken(row, board, name_key)) || !state.boards.contains_key(id) {
                 return Ok(false);
             }
             check_board(state, board)?;
@@ -381,6 +381,12 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
         Ok(self.state.boards.get(id).map(|row| row.board.clone()))
+    }
+
+    async fn find_board(&mut self, slug: &str) -> Result<Option<String>> {
+        let mut boards = self.state.boards.values().map(|row| &row.board.board);
+        let found = boards.find(|board| board.slug.as_deref() == Some(slug));
+        Ok(found.map(|board| board.id.clone()))
     }
 
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
@@ -615,10 +621,14 @@ fn matching<'a>(state: &'a State, filter: &'a AuditFilter) -> impl Iterator<Item
 
 fn check_board(state: &State, board: &Board) -> Result<()> {
     State::check_reference(&state.users, &board.board.creator_id)?;
-    board.items.iter().try_for_each(|item| match item {
-        BoardItem::App { app_id } => State::check_reference(&state.apps, [app_id]),
-        BoardItem::Bookmarks { app_ids } => State::check_reference(&state.apps, app_ids),
-    })
+    let apps = board.items().flat_map(BoardItem::app_ids);
+    State::check_reference(&state.apps, apps)
+}
+
+/// Whether a board has this one's name or slug.
+fn is_taken(row: &BoardRow, board: &Board, name_key: &str) -> bool {
+    let slug = &board.board.slug;
+    row.name_key == name_key || (slug.is_some() && row.board.board.slug == *slug)
 }
 
 fn ids(shares: &[Share]) -> impl Iterator<Item = &Id> {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::audit::{AuditEntry, AuditRow};
+use crate::boards::{Board, BoardItem};
 use crate::dashboard_records::{
-    ApiKey, Board, BoardItem, ExtrasOf, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, Share,
-    Shares,
+    ApiKey, ExtrasOf, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, Share, Shares,
 };
 use crate::driver::VIEW_ALL_BOARDS;
 use crate::looks::{Looks, NewPicture, PictureCount};
@@ -159,10 +159,8 @@ impl State {
     /// Whether an app is on a board that this viewer may view.
     pub fn sees(&self, viewer: &Viewer, by_shares: bool, app_id: &str) -> bool {
         let stands_on = |row: &BoardRow| {
-            row.board.items.iter().any(|item| match item {
-                BoardItem::App { app_id: id } => id == app_id,
-                BoardItem::Bookmarks { app_ids } => app_ids.iter().any(|id| id == app_id),
-            })
+            let mut apps = row.board.items().flat_map(BoardItem::app_ids);
+            apps.any(|id| id == app_id)
         };
         let mut boards = self.boards.values().filter(|row| stands_on(row));
         match viewer {
@@ -290,13 +288,16 @@ impl State {
 
     pub fn remove_app(&mut self, id: &str) -> bool {
         for row in self.boards.values_mut() {
-            row.board.items.retain_mut(|item| match item {
-                BoardItem::App { app_id } => app_id != id,
-                BoardItem::Bookmarks { app_ids } => {
-                    app_ids.retain(|app_id| app_id != id);
-                    true
-                }
-            });
+            for section in &mut row.board.sections {
+                section.items.retain_mut(|placed| match &mut placed.item {
+                    BoardItem::App { app_id } => app_id != id,
+                    BoardItem::Bookmarks { app_ids } => {
+                        app_ids.retain(|app_id| app_id != id);
+                        true
+                    }
+                    BoardItem::Note { .. } | BoardItem::Clock { .. } => true,
+                });
+            }
         }
         self.apps.remove(id).is_some()
     }

@@ -22,6 +22,10 @@ impl Records for Inputs<'_> {
         self.world.boards.id(self.rng)
     }
 
+    fn board_slug(&mut self) -> String {
+        self.slug().to_owned()
+    }
+
     fn group(&mut self) -> String {
         self.world.groups.id(self.rng)
     }

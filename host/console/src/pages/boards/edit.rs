@@ -1,76 +1,50 @@
-//! `/manage/boards/{id}`: a board's name and items.
+//! `/boards/{id}/edit`: the page of a board, as one form.
 //!
-//! Every button except "Save" changes the items of the form and shows the form again. Nothing is stored until "Save",
-//! which replaces the board. The form contains a fingerprint of the board as it was read, so that it does not replace
-//! what another tab has stored meanwhile, unless its sender was told.
-
-use std::collections::HashMap;
+//! Every button except "Save" changes the form and shows it again. Nothing is stored until "Save", which replaces the
+//! board. The form contains a fingerprint of the board as it was read, so that it does not replace what another tab has
+//! stored meanwhile, unless its sender was told.
+//!
+//! Invariant: whatever is refused, and whatever fails, the form is shown with everything that it held. Only apps that
+//! are known to be gone leave it, and the page says so.
 
 use askama::Template;
 use axum::{
     Router,
     extract::{Path, Request},
     http::StatusCode,
+    response::Response,
     routing::get,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     super::{PageResult, presses_search, segment, tiles},
     Right, StoredBoard,
-    draft::{Content, Draft, DraftItem},
+    choice::Choice,
+    draft::{Content, Draft},
     path, problems,
+    rows::{Names, SectionRow, rows},
+    shown_at,
 };
 use crate::{
     api::{Api, ApiError},
     fields::BOARD,
-    form::Problems,
+    form::{Form, Problems},
     respond::{page, see},
-    visit::{Query, Visit, Visitor},
+    visit::{Visit, Visitor},
 };
-use tiles::App;
 
-/// The most apps and groups of a board that is edited on a page, well below the most fields of a form. The API has no
-/// such bound for apps in groups.
-const MOST_ENTRIES: usize = 4_000;
-
-/// The most apps that a search shows.
-const MOST_FOUND: usize = 20;
+/// The most parts of a board that is edited on a page, well below the most fields of a form. The API has no such bound
+/// for apps in groups.
+const MOST_PARTS: usize = 3_000;
 
 /// The most apps that are named if two states of a board differ.
 const MOST_NAMED: usize = 20;
 
 pub(super) fn routes() -> Router {
     Router::new()
-        .route("/manage/boards/{id}", get(show).post(change))
-        .route("/manage/boards/{id}/apps", get(search))
-}
-
-/// An item as the page shows it.
-struct Row<'a> {
-    key: usize,
-    /// `app`, `bookmarks`, or `in` for an app of a group.
-    kind: &'static str,
-    app: Option<&'a App>,
-    /// Whether one of its buttons gets the focus.
-    focuses_up: bool,
-    focuses_down: bool,
-    /// The number of a group among the groups.
-    number: usize,
-    apps: Vec<Row<'a>>,
-}
-
-impl Row<'_> {
-    fn id(&self) -> &str {
-        self.app.map_or("", |app| &app.id)
-    }
-
-    fn name(&self, v: &Visit) -> String {
-        match self.app {
-            Some(app) => app.name.clone(),
-            None => v.fill(v.t.boards.bookmarks, self.number),
-        }
-    }
+        .route("/boards/{id}/edit", get(show).post(change))
+        .route("/manage/boards/{id}", get(move_here))
 }
 
 /// The content of a form that is shown.
@@ -79,25 +53,57 @@ struct Shown {
     /// What the reader may do with the board.
     right: Right,
     name: String,
+    slug: String,
     is_public: bool,
     draft: Draft,
     /// The fingerprint of the board as it was read.
     read: String,
     problems: Problems,
+    /// Whether the form may hold something else than what is stored.
+    is_changed: bool,
     /// Whether the board was changed after the form was made.
     is_outdated: bool,
     /// Apps that are on the board then, but not in the form.
     missing: Vec<String>,
-    /// What was searched for, and the group to which apps are added.
+    /// Which apps to choose from: those with this text in their names, on this page.
     query: String,
+    page: u32,
+    /// The apps that are ticked there, also on other pages.
+    picked: Vec<String>,
+    /// The section or the group to which things are added.
     into: Option<usize>,
-    /// The button that gets the focus: `up`, `down` or `remove`, and the key of its item; otherwise the search.
+    /// The button that gets the focus, and the key of its part.
     focus: (&'static str, Option<usize>),
 }
 
 impl Shown {
     fn may_share(&self) -> bool {
         self.right == Right::Full
+    }
+
+    fn of(form: &Form, id: String) -> Self {
+        Self {
+            id,
+            right: Right::Change,
+            name: form.text("name").into(),
+            slug: form.text("slug").into(),
+            is_public: form.is_ticked("isPublic"),
+            draft: Draft::read(form),
+            read: form.shown("read").into(),
+            problems: Problems::default(),
+            is_changed: true,
+            is_outdated: false,
+            missing: Vec::new(),
+            query: form.shown("app-query").trim().into(),
+            page: form.text("app-page").parse().unwrap_or(1).max(1),
+            picked: form
+                .all("pick")
+                .take(tiles::MOST_PICKED)
+                .map(str::to_owned)
+                .collect(),
+            into: form.text("into").parse().ok(),
+            focus: ("", None),
+        }
     }
 }
 
@@ -106,27 +112,30 @@ impl Shown {
 struct EditPage<'a> {
     v: &'a Visit,
     path: String,
+    manage: String,
     shown_at: String,
     shown: &'a Shown,
-    rows: Vec<Row<'a>>,
-    found: Option<Vec<App>>,
+    sections: Vec<SectionRow<'a>>,
+    choice: &'a Choice,
 }
 
 impl EditPage<'_> {
-    fn focuses_search(&self) -> bool {
-        self.shown.focus.0 == "search"
+    fn adds_to(&self, key: &usize) -> bool {
+        self.shown.into == Some(*key)
     }
 
-    fn adds_to(&self, group: &Row) -> bool {
-        self.shown.into == Some(group.key)
+    fn focuses(&self, verb: &str) -> bool {
+        self.shown.focus == (verb, None)
     }
 
-    fn groups(&self) -> impl Iterator<Item = &Row<'_>> {
-        self.rows.iter().filter(|row| row.app.is_none())
+    fn opens_settings(&self) -> bool {
+        ["name", "slug", "isPublic"]
+            .iter()
+            .any(|field| !self.shown.problems.at(field).is_empty())
     }
 }
 
-/// A board with more entries than a page holds.
+/// A board with more parts than a page holds.
 #[derive(Template)]
 #[template(path = "boards/too_large.html")]
 struct TooLargePage<'a> {
@@ -137,21 +146,17 @@ struct TooLargePage<'a> {
     entries: usize,
 }
 
-#[derive(Template)]
-#[template(path = "boards/apps_found.html")]
-struct FoundApps<'a> {
-    v: &'a Visit,
-    path: String,
-    query: &'a str,
-    found: Option<Vec<App>>,
+/// Where the editor was.
+async fn move_here(Path(id): Path<String>) -> Response {
+    see(&format!("/boards/{}/edit", segment(&id)))
 }
 
 async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let right = Right::to_change(&visit, &id).await?;
     let board = StoredBoard::read(&visit.api, &id).await?;
-    let draft = Draft::of(&board.items);
-    let entries = draft.all().count();
-    if entries > MOST_ENTRIES {
+    let draft = Draft::of(&board.sections);
+    let entries = draft.count();
+    if entries > MOST_PARTS {
         return Ok(page(&TooLargePage {
             v: &visit,
             name: &board.name,
@@ -163,117 +168,188 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let shown = Shown {
         right,
         name: board.name.clone(),
+        slug: board.slug.clone().unwrap_or_default(),
         is_public: board.is_public,
         draft,
         read: board.fingerprint(),
-        id,
-        problems: Problems::default(),
-        is_outdated: false,
-        missing: Vec::new(),
-        query: String::new(),
-        into: None,
-        focus: ("", None),
+        is_changed: false,
+        ..Shown::of(&Form::default(), id)
     };
     show_form(&visit, StatusCode::OK, shown).await
 }
 
-async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
-    visit.user()?;
-    let text = query.text("app-query").trim();
-    Ok(page(&FoundApps {
-        v: &visit,
-        path: path(&id),
-        query: text,
-        found: find(&visit.api, text).await?,
-    }))
-}
-
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
-    let right = Right::to_change(&visit, &id).await?;
+    visit.user()?;
     let form = visit.form_with(&BOARD, request).await?;
-    let mut shown = Shown {
-        id,
-        right,
-        name: form.shown("name").into(),
-        is_public: form.is_ticked("isPublic"),
-        draft: Draft::read(&form),
-        read: form.shown("read").into(),
-        problems: Problems::default(),
-        is_outdated: false,
-        missing: Vec::new(),
-        query: form.shown("app-query").trim().into(),
-        into: form.text("into").parse().ok(),
-        focus: ("search", None),
-    };
+    let mut shown = Shown::of(&form, id);
+    match Right::to_change(&visit, &shown.id).await {
+        Ok(right) => shown.right = right,
+        Err(error) => return show_failure(&visit, error, shown).await,
+    }
     let step = form.text("do");
     if step == "save" || (step.is_empty() && !presses_search(&form, "app-query", "find")) {
-        return save(&visit, form.text("name"), shown).await;
+        return save(&visit, shown).await;
     }
     take_step(&mut shown, step);
-    if shown.draft.all().count() > MOST_ENTRIES {
+    if shown.draft.count() > MOST_PARTS {
         shown.draft = Draft::read(&form);
         shown.problems.add_to_whole(visit.t.boards.full);
     }
     show_form(&visit, StatusCode::OK, shown).await
 }
 
-/// What a button does with the items.
+/// What a button does with the form.
 fn take_step(shown: &mut Shown, step: &str) {
     let (verb, object) = step.split_once(' ').unwrap_or((step, ""));
-    let key = object.parse().ok();
-    match (verb, key) {
-        ("add", _) => shown.draft.add_app(object, shown.into),
-        ("bookmarks", _) => shown.draft.add_bookmarks(),
-        ("up" | "down", Some(key)) => {
-            let is_down = verb == "down";
-            shown.draft.shift(key, is_down);
-            shown.focus = (if is_down { "down" } else { "up" }, Some(key));
+    let key: Option<usize> = object.parse().ok();
+    let draft = &mut shown.draft;
+    let verb = match (verb, key) {
+        ("add", _) => {
+            for id in std::mem::take(&mut shown.picked) {
+                draft.add(Content::App(id), shown.into);
+            }
+            "find"
         }
-        ("remove", Some(key)) => shown.draft.remove(key),
-        _ => {}
-    }
+        ("bookmarks", _) => {
+            draft.add(Content::Bookmarks(Vec::new()), shown.into);
+            "bookmarks"
+        }
+        ("note", _) => {
+            draft.add(Content::Note(String::new()), shown.into);
+            "note"
+        }
+        ("clock", _) => {
+            draft.add(Content::Clock(String::new()), shown.into);
+            "clock"
+        }
+        ("section", _) => {
+            draft.add_section();
+            "section"
+        }
+        ("earlier", Some(key)) => {
+            draft.shift(key, false);
+            "earlier"
+        }
+        ("later", Some(key)) => {
+            draft.shift(key, true);
+            "later"
+        }
+        ("next", Some(key)) => {
+            draft.move_to_next_section(key);
+            "next"
+        }
+        ("size", Some(key)) => {
+            draft.resize(key);
+            "size"
+        }
+        ("remove", Some(key)) => {
+            draft.remove(key);
+            "find"
+        }
+        ("page", Some(number)) => {
+            shown.page = u32::try_from(number).unwrap_or(1).max(1);
+            "find"
+        }
+        _ => {
+            shown.page = 1;
+            "find"
+        }
+    };
+    let is_of_part = ["earlier", "later", "next", "size"].contains(&verb);
+    shown.focus = (verb, key.filter(|_| is_of_part));
 }
 
-async fn save(visit: &Visitor, name: &str, mut shown: Shown) -> PageResult {
-    let stored = StoredBoard::read(&visit.api, &shown.id).await?;
-    shown.focus = ("", None);
+async fn save(visit: &Visitor, mut shown: Shown) -> PageResult {
+    let stored = match StoredBoard::read(&visit.api, &shown.id).await {
+        Ok(stored) => stored,
+        Err(error) => return show_failure(visit, error, shown).await,
+    };
     if stored.fingerprint() != shown.read {
         shown.read = stored.fingerprint();
         shown.is_outdated = true;
-        shown.missing = missing(&visit.api, &stored, &shown.draft).await?;
+        shown.missing = missing(&visit.api, &stored, &shown.draft)
+            .await
+            .unwrap_or_default();
         return show_form(visit, StatusCode::CONFLICT, shown).await;
     }
     if !visit.may("board-full-all") {
         shown.is_public = stored.is_public;
     }
+    let slug = Some(shown.slug.trim()).filter(|slug| !slug.is_empty());
     let input = json!({
         "id": shown.id,
-        "name": name,
+        "name": shown.name,
+        "slug": slug,
         "isPublic": shown.is_public,
-        "items": shown.draft.items(),
+        "sections": shown.draft.sections(),
     });
     match visit.api.change("board.update", input).await {
-        Ok(()) => Ok(see(&format!("{}?note=saved", path(&shown.id)))),
+        Ok(()) => Ok(see(&format!("{}?note=saved", shown_at(&shown.id)))),
         Err(error) if error.is_of_input() => {
-            shown.problems = problems(visit, &error);
+            shown.problems = problems_of_parts(visit, &error, &shown.draft);
             show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
         }
-        // The board was there a moment ago, so an app is gone. The page says which apps are no longer on it.
+        // The board was there a moment ago, so an app is gone, or may not be shown to all who see the board.
         Err(error) if error.status == StatusCode::NOT_FOUND => {
+            shown.problems.add_to_whole(visit.t.boards.app_refused);
             show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
         }
-        Err(error) => Err(error),
+        Err(error) => show_failure(visit, error, shown).await,
     }
+}
+
+/// The form after something else than what was typed is in the way. A board that is gone has no form.
+async fn show_failure(visit: &Visitor, error: ApiError, mut shown: Shown) -> PageResult {
+    if matches!(
+        error.status,
+        StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+    ) {
+        return Err(error);
+    }
+    shown.problems.add_to_whole(visit.say(&error.message));
+    show_form(visit, error.status, shown).await
+}
+
+/// What the API found wrong, by the field of the form.
+fn problems_of_parts(visit: &Visit, error: &ApiError, draft: &Draft) -> Problems {
+    let mut found = problems(visit, error);
+    for issue in &error.issues {
+        let number = |at: usize| {
+            issue
+                .path
+                .get(at)
+                .and_then(Value::as_u64)
+                .map(|number| number as usize)
+        };
+        let text = |at: usize| issue.path.get(at).and_then(Value::as_str);
+        let section = match (text(0), number(1)) {
+            (Some("sections"), Some(number)) => draft.sections.get(number),
+            _ => None,
+        };
+        let Some(section) = section else {
+            continue;
+        };
+        let field = match (text(2), number(3), text(4)) {
+            (Some("name"), ..) => format!("section-{}", section.key),
+            (Some("items"), Some(number), field) => {
+                let Some(item) = section.items.get(number) else {
+                    continue;
+                };
+                match field {
+                    Some("timeZone") => format!("zone-{}", item.key),
+                    _ => format!("text-{}", item.key),
+                }
+            }
+            _ => continue,
+        };
+        found.add(&field, visit.say(&issue.message));
+    }
+    found
 }
 
 /// The names of apps that are on a board, but not in a draft.
 async fn missing(api: &Api, stored: &StoredBoard, draft: &Draft) -> Result<Vec<String>, ApiError> {
-    let items = draft.items();
-    let drafted: std::collections::HashSet<&str> = items
-        .iter()
-        .flat_map(|item| item.app_ids())
-        .map(String::as_str)
-        .collect();
+    let drafted: std::collections::HashSet<&str> = draft.app_ids().collect();
     let ids = stored.app_ids().into_iter().filter(|id| !drafted.contains(id));
     let found = tiles::by_ids(api, ids.take(MOST_NAMED).collect()).await?;
     let mut names: Vec<String> = found.into_values().map(|app| app.name).collect();
@@ -281,82 +357,42 @@ async fn missing(api: &Api, stored: &StoredBoard, draft: &Draft) -> Result<Vec<S
     Ok(names)
 }
 
-/// The form with the names of its apps. Deleted apps are left out.
+/// The form with the names of its apps. Deleted apps are left out; if it is not known which these are, none is.
 async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> PageResult {
-    let ids: Vec<&str> = shown
-        .draft
-        .all()
-        .filter_map(|entry| match &entry.content {
-            Content::App(id) => Some(id.as_str()),
-            Content::Bookmarks(_) => None,
-        })
-        .collect();
-    let (apps, found) = tokio::join!(tiles::by_ids(&visit.api, ids), find(&visit.api, &shown.query));
-    let (apps, found) = (apps?, found?);
-    let before = shown.draft.all().count();
-    shown.draft.keep_apps(|id| apps.contains_key(id));
-    if shown.draft.all().count() < before {
-        shown.problems.add_to_whole(visit.t.boards.apps_gone);
+    let (apps, choice) = tokio::join!(
+        tiles::by_ids(&visit.api, shown.draft.app_ids().collect()),
+        Choice::read(&visit.api, &shown.query, shown.page),
+    );
+    let apps = match apps {
+        Ok(apps) => {
+            let before = shown.draft.count();
+            shown.draft.keep_apps(|id| apps.contains_key(id));
+            if shown.draft.count() < before {
+                shown.problems.add_to_whole(visit.t.boards.apps_gone);
+            }
+            Names::Known(apps)
+        }
+        Err(_) => Names::Unknown,
+    };
+    let choice = choice.unwrap_or_default();
+    let choice = choice.with(&shown.draft, &shown.picked);
+    // Problems of fields have the keys of the form that was sent.
+    if !shown.problems.has_field() {
+        let renumbered = shown.draft.number(&[shown.focus.1, shown.into]);
+        (shown.focus.1, shown.into) = (renumbered[0], renumbered[1]);
     }
-    let focus = shown
-        .draft
-        .all()
-        .position(|entry| Some(entry.key) == shown.focus.1);
-    let into = shown.draft.all().position(|entry| Some(entry.key) == shown.into);
-    shown.draft.renumber(None);
-    (shown.focus.1, shown.into) = (focus, into);
     let v = visit.clone();
     let write = move || {
         let page = EditPage {
             v: &v,
-            path: path(&shown.id),
-            shown_at: format!("/boards/{}", segment(&shown.id)),
-            rows: rows(&shown.draft.entries, &apps, shown.focus),
+            path: format!("/boards/{}/edit", segment(&shown.id)),
+            manage: path(&shown.id),
+            shown_at: shown_at(&shown.id),
+            sections: rows(&v, &shown.draft, &apps, &shown.problems, shown.focus),
             shown: &shown,
-            found,
+            choice: &choice,
         };
         page.render()
     };
     visit.long_page(status, write).await
-}
-
-fn rows<'a>(
-    entries: &[DraftItem],
-    apps: &'a HashMap<String, App>,
-    focus: (&str, Option<usize>),
-) -> Vec<Row<'a>> {
-    let mut groups = 0;
-    let row = |entry: &DraftItem, kind| Row {
-        key: entry.key,
-        kind,
-        app: match &entry.content {
-            Content::App(id) => apps.get(id),
-            Content::Bookmarks(_) => None,
-        },
-        focuses_up: focus == ("up", Some(entry.key)),
-        focuses_down: focus == ("down", Some(entry.key)),
-        number: 0,
-        apps: Vec::new(),
-    };
-    let rows = entries.iter().map(|entry| match &entry.content {
-        Content::App(_) => row(entry, "app"),
-        Content::Bookmarks(inner) => {
-            groups += 1;
-            Row {
-                number: groups,
-                apps: inner.iter().map(|entry| row(entry, "in")).collect(),
-                ..row(entry, "bookmarks")
-            }
-        }
-    });
-    rows.collect()
-}
-
-/// The apps with a text in their names; no apps without a text.
-async fn find(api: &Api, text: &str) -> Result<Option<Vec<App>>, ApiError> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let input = json!({ "query": text, "limit": MOST_FOUND });
-    api.query("app.search", input).await.map(Some)
 }

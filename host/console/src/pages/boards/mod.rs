@@ -1,8 +1,13 @@
-//! `/manage/boards`: the list of boards, creating one, deleting one.
+//! `/manage/boards`: the list of boards, creating one, copying one, deleting one. `edit.rs` is the page of a board in
+//! which it is changed, and `shown.rs` what it shows.
 
+mod choice;
+mod copy;
 mod draft;
 mod edit;
+mod rows;
 mod share;
+mod shown;
 mod stored;
 
 use askama::Template;
@@ -17,7 +22,10 @@ use portico_rules::refusal::Refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(super) use self::stored::{StoredBoard, StoredItem};
+pub(super) use self::{
+    shown::{Piece, ShownBoard, ShownKind},
+    stored::StoredBoard,
+};
 use super::{PageResult, paging::Pages, segment};
 use crate::{
     api::{Api, ApiError},
@@ -33,6 +41,8 @@ pub(super) fn routes() -> Router {
         .route("/manage/boards", get(list))
         .route("/manage/boards/new", get(show_new).post(create))
         .route("/manage/boards/{id}/delete", get(ask).post(delete))
+        .route("/b/{slug}", get(follow))
+        .merge(copy::routes())
         .merge(edit::routes())
         .merge(share::routes())
 }
@@ -89,7 +99,7 @@ impl Summary {
 
     /// Where everyone sees it.
     fn shown_at(&self) -> String {
-        format!("/boards/{}", segment(&self.id))
+        shown_at(&self.id)
     }
 }
 
@@ -117,6 +127,11 @@ struct DeletePage<'a> {
     v: &'a Visit,
     path: String,
     board: StoredBoard,
+}
+
+/// The short address of a board.
+async fn follow(visit: Visitor, Path(slug): Path<String>) -> PageResult {
+    shown::follow(&visit, &slug).await
 }
 
 /// The API returns all boards that the reader may change; the page shows a part of them.
@@ -157,9 +172,14 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
     }
     visit.permitted("board-create")?;
     let form = visit.form(request).await?;
-    let input = json!({ "name": form.text("name"), "isPublic": form.is_ticked("isPublic"), "items": [] });
+    let input = json!({
+        "name": form.text("name"),
+        "slug": form.optional("slug").map(str::trim),
+        "isPublic": form.is_ticked("isPublic"),
+        "items": [],
+    });
     match visit.api.mutate::<Created>("board.create", input).await {
-        Ok(board) => Ok(see(&format!("{}?note=created", path(&board.id)))),
+        Ok(board) => Ok(see(&format!("{}/edit?note=created", shown_at(&board.id)))),
         Err(error) if error.is_of_input() => {
             let again = NewPage {
                 v: &visit,
@@ -190,16 +210,24 @@ async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     Ok(see("/manage/boards?note=deleted"))
 }
 
+/// Where a board is shown.
+fn shown_at(id: &str) -> String {
+    format!("/boards/{}", segment(id))
+}
+
+/// Below this it is managed.
 fn path(id: &str) -> String {
     format!("/manage/boards/{}", segment(id))
 }
 
-/// What the API found wrong with a board. A conflict is about its name.
+/// What the API found wrong with a board. A conflict is about its name, or about its short address.
 fn problems(visit: &Visit, error: &ApiError) -> Problems {
     if error.status == StatusCode::CONFLICT {
         let mut problems = Problems::default();
-        problems.add("name", visit.say(&error.message));
+        let is_of_slug = error.message.contains("short address");
+        let field = if is_of_slug { "slug" } else { "name" };
+        problems.add(field, visit.say(&error.message));
         return problems;
     }
-    Problems::of(error, &["name", "items"], |text| visit.say(text))
+    Problems::of(error, &["name", "slug", "sections"], |text| visit.say(text))
 }

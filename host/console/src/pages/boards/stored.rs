@@ -6,12 +6,31 @@ use sha2::{Digest, Sha256};
 
 use crate::api::{Api, ApiError};
 
+/// The sizes of items, in the order in which a button goes through them.
+pub(super) const SIZES: [&str; 4] = ["1x1", "2x1", "2x2", "wide"];
+
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredBoard {
+    pub id: String,
     pub name: String,
+    pub slug: Option<String>,
     pub is_public: bool,
-    pub items: Vec<StoredItem>,
+    pub sections: Vec<StoredSection>,
+}
+
+#[derive(Deserialize, Serialize, Debug, Clone, PartialEq)]
+pub(crate) struct StoredSection {
+    pub name: Option<String>,
+    pub collapsed: bool,
+    pub items: Vec<PlacedItem>,
+}
+
+#[derive(Deserialize, Serialize, Debug, Clone, PartialEq)]
+pub(crate) struct PlacedItem {
+    #[serde(flatten)]
+    pub item: StoredItem,
+    pub size: String,
 }
 
 #[derive(Deserialize, Serialize, Debug, Clone, PartialEq)]
@@ -19,6 +38,8 @@ pub(crate) struct StoredBoard {
 pub(crate) enum StoredItem {
     App { app_id: String },
     Bookmarks { app_ids: Vec<String> },
+    Note { text: String },
+    Clock { time_zone: Option<String> },
 }
 
 impl StoredItem {
@@ -27,6 +48,7 @@ impl StoredItem {
         match self {
             Self::App { app_id } => std::slice::from_ref(app_id),
             Self::Bookmarks { app_ids } => app_ids,
+            Self::Note { .. } | Self::Clock { .. } => &[],
         }
     }
 }
@@ -36,9 +58,23 @@ impl StoredBoard {
         api.query("board.byId", json!({ "id": id })).await
     }
 
+    /// The board with this short address.
+    pub async fn at(api: &Api, slug: &str) -> Result<Self, ApiError> {
+        api.query("board.bySlug", json!({ "slug": slug })).await
+    }
+
+    fn items(&self) -> impl Iterator<Item = &PlacedItem> {
+        self.sections.iter().flat_map(|section| &section.items)
+    }
+
+    /// How many items it has.
+    pub fn count(&self) -> usize {
+        self.items().count()
+    }
+
     /// The ids of the apps on it, as often as they are on it.
     pub fn app_ids(&self) -> Vec<&str> {
-        let ids = self.items.iter().flat_map(StoredItem::app_ids);
+        let ids = self.items().flat_map(|placed| placed.item.app_ids());
         ids.map(String::as_str).collect()
     }
 

@@ -276,7 +276,7 @@ impl Writing<'_> {
     ) -> Result<(), Error> {
         let new = Board {
             board: board.board.clone(),
-            items: board.shown(),
+            sections: board.shown_sections(),
         };
         let is_free = transaction.insert_board(&new, self.key(&new.board.name)).await?;
         require(is_free, &new.board.name)?;

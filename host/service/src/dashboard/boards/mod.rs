@@ -1,17 +1,27 @@
 //! `board.*`: the boards that show apps, with only as much as apps need.
 //!
-//! `rights.rs` says who may do what.
+//! `rights.rs` says who may do what, `arrangement.rs` what is on a board, and `bounds.rs` how much.
 
+pub(super) mod arrangement;
+pub(super) mod bounds;
 mod rights;
 pub(super) mod sharing;
 
-use portico_model::error::{Code, Error};
+use portico_model::{
+    TextChange,
+    error::{Code, Error},
+};
 use portico_rules::refusal::{Missing, Refusal, UniqueName};
-use portico_rules::{bounds, permissions::Permission};
+use portico_rules::{bounds::LABEL as LABEL_LENGTH, permissions::Permission};
 use portico_sandbox::{self as sandbox, Kind};
-use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
+use portico_storage::{
+    Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction, Section,
+};
 use serde::Serialize;
 
+use self::arrangement::{
+    Arrangement, ITEMS, ITEMS_ABOUT, SECTIONS, SECTIONS_ABOUT, SOME_ITEMS, SOME_SECTIONS,
+};
 pub(super) use self::rights::{Right, board_for, check_apps, check_public};
 use self::rights::{holds, right_by_permission, right_to};
 use super::{
@@ -25,27 +35,21 @@ use crate::{
     },
     shape::{
         Bound, Field, NULLABLE_TEXT,
-        Shape::{self, Boolean, Bounded, Choice, List, Named, Nothing, Record, Tagged, Text},
-        Shaped, join, records, required,
+        Shape::{self, Boolean, Bounded, Choice, List, Named, Nothing, Nullable, Record, Text},
+        Shaped, join, optional, records, required,
     },
 };
 
-pub(super) const MOST_ITEMS: usize = 1000;
-
-const ITEMS: Shape = List(&Named(
-    "BoardItem",
-    &Tagged(&[
-        ("app", &[required("appId", Text).about("Which app: its id.")]),
-        (
-            "bookmarks",
-            &[required("appIds", List(&Text)).about("Which apps, in this order: their ids.")],
-        ),
-    ]),
-));
+/// The most letters and digits of a short address.
+const MOST_OF_SLUG: usize = 64;
+pub(super) const SLUG: Shape = Nullable(&Bounded(&Text, Bound::Pattern("^[a-z0-9](-?[a-z0-9]){0,63}$")));
+pub(super) const SLUG_ABOUT: &str = "Its short address, `/b/` and this: 1 to 64 letters `a` to `z` and digits, with \
+                                     single hyphens between them; unique. Null: none.";
 
 const SUMMARY: &[Field] = &[
     required("id", Text).about("The board's id."),
     required("name", Text).about("The board's name, unique."),
+    required("slug", NULLABLE_TEXT).about("Its short address, unique; null if it has none."),
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
     required("creatorId", NULLABLE_TEXT).about("Who made it; null once they are gone."),
 ];
@@ -59,8 +63,10 @@ records! {
                 "Whether everyone may view it, signed in or not. To change it, callers need the permission \
                  `board-full-all`."
             ),
-        items: Vec<BoardItem> = required("items", SOME_ITEMS)
-            .about("Its items, in this order; bookmarks of at most as many apps."),
+        #[serde(default)]
+        slug: TextChange = optional("slug", SLUG).about(SLUG_ABOUT),
+        items: Option<Vec<BoardItem>> = optional("items", SOME_ITEMS).about(ITEMS_ABOUT),
+        sections: Option<Vec<Section>> = optional("sections", SOME_SECTIONS).about(SECTIONS_ABOUT),
     }
 
     struct Update {
@@ -87,7 +93,10 @@ const BOARD: Shape = Named(
     "Board",
     &Record(join!(
         SUMMARY,
-        &[required("items", ITEMS).about("Its items, in this order.")],
+        &[
+            required("items", ITEMS).about("What is on it without sections and sizes, in this order."),
+            required("sections", SECTIONS).about("What is on it, in sections: at least one."),
+        ],
     )),
 );
 
@@ -99,26 +108,29 @@ const CHANGEABLE: Shape = List(&Named("ChangeableBoard", &Record(join!(SUMMARY, 
 
 const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(SUMMARY)));
 
-/// The items of a board, up to the largest number.
-pub(super) const SOME_ITEMS: Shape = Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32));
+records! {
+    struct BySlug {
+        slug: String = required("slug", Text).about("The board's short address."),
+    }
+}
 
 pub(super) static ROWS: &[Row] = &[
     query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
         .large()
-    .about("All boards without their items, by name."),
+    .about("All boards without what is on them, by name."),
     query("board.getVisible", Nothing, SUMMARIES, |call| {
         Box::pin(get_visible(call))
     })
     .public()
     .large()
-    .about("The boards that the caller may view, without their items, by name.")
+    .about("The boards that the caller may view, without what is on them, by name.")
     .at("GET", "/api/boards"),
     query("board.getChangeable", Nothing, CHANGEABLE, |call| {
         Box::pin(get_changeable(call))
     })
     .protected()
     .large()
-    .about("The boards that the caller may change, without their items, by name."),
+    .about("The boards that the caller may change, without what is on them, by name."),
     query("board.getRight", ID, Record(&[RIGHT]), |call| {
         Box::pin(get_right(call))
     })
@@ -130,13 +142,23 @@ pub(super) static ROWS: &[Row] = &[
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
         .at("GET", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
+    query("board.bySlug", BySlug::SHAPE, BOARD, |call| {
+        Box::pin(by_slug(call))
+    })
+    .public()
+    .about(
+        "A board that the caller may view, by its short address. `NOT_FOUND`: there is none, or the caller may not view \
+         it.",
+    )
+    .at("GET", "/api/boards/by-slug/{slug}")
+    .refuses(&[Code::NotFound]),
     mutation("board.create", NewBoard::SHAPE, ID, |call| {
         Box::pin(create(call))
     })
     .needs(Permission::BoardCreate)
     .large()
     .about(
-        "Makes a board and returns its id. `FORBIDDEN`: it is to be public, for a caller without the permission \
+        "Makes a board of `sections`, or of `items`, and returns its id. `FORBIDDEN`: it is to be public, for a caller without the permission \
          `board-full-all`; `NOT_FOUND`: no such app, or the caller does not see it.",
     )
     .at("POST", "/api/boards")
@@ -147,8 +169,8 @@ pub(super) static ROWS: &[Row] = &[
     .protected()
     .large()
     .about(
-        "Replaces a board with its items, for callers who may change it: who made it, with whom it is shared to change \
-         it, and holders of `board-modify-all`. Its creator and its shares stay. `FORBIDDEN`: the caller may only view \
+        "Replaces a board with what is on it, for callers who may change it: who made it, with whom it is shared to change \
+         it, and holders of `board-modify-all`. Its creator and its shares stay, and without `slug` its short address. `FORBIDDEN`: the caller may only view \
          the board, or changes `isPublic` without the permission `board-full-all`; `NOT_FOUND`: no such board or app, or \
          the caller does not see it.",
     )
@@ -165,23 +187,39 @@ pub(super) static ROWS: &[Row] = &[
 
 /// Checks the name of a board, and trims it. The caller checks a new one with [`Fields::keeps_direction`].
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
-    fields.label("name", name, bounds::LABEL)
+    fields.label("name", name, LABEL_LENGTH)
 }
 
-/// Bounds the number of items, and the number of apps in each.
-pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T) -> usize) {
-    fields.count("items", items.len(), MOST_ITEMS);
-    for item in items {
-        fields.count("items", apps(item), MOST_ITEMS);
+/// Checks a short address, and trims it.
+pub(super) fn check_slug(fields: &mut Fields, slug: TextChange) -> TextChange {
+    let TextChange::Set(text) = slug else {
+        return slug;
+    };
+    let text = text.trim();
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    let letters = text.bytes().filter(|byte| *byte != b'-').count();
+    if letters > MOST_OF_SLUG || !text.split('-').all(is_part) {
+        let message = "must have 1 to 64 letters a to z and digits, with single hyphens between them";
+        fields.refuse("slug", message.into());
     }
+    TextChange::Set(text.to_owned())
 }
 
-/// The number of apps in an item.
-pub(super) fn apps_of(item: &BoardItem) -> usize {
-    match item {
-        BoardItem::App { .. } => 1,
-        BoardItem::Bookmarks { app_ids } => app_ids.len(),
-    }
+/// What is to be on a board, of which the caller says one or the other.
+fn required_arrangement(
+    fields: &mut Fields,
+    items: Option<Vec<BoardItem>>,
+    sections: Option<Vec<Section>>,
+) -> Arrangement {
+    Arrangement::read(fields, items, sections).unwrap_or_else(|| {
+        fields.refuse("items", "is required: a list, or sections".into());
+        Arrangement::Items(Vec::new())
+    })
 }
 
 /// The name-key of a board. The wait for an instance may have been long, so afterwards the caller is as they are now.
@@ -240,12 +278,21 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
     json(&board_for(&call, &mut *transaction, &input.id, Right::View).await?)
 }
 
+async fn by_slug(mut call: Call) -> Result<Output, Error> {
+    let input: BySlug = call.input()?;
+    let mut transaction = call.begin(Access::Read).await?;
+    let id = transaction.find_board(&input.slug).await?;
+    let id = id.ok_or_else(|| Error::not_found("Board"))?;
+    json(&board_for(&call, &mut *transaction, &id, Right::View).await?)
+}
+
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: NewBoard = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
     fields.keeps_direction("name", &name, None);
-    check_items(&mut fields, &input.items, apps_of);
+    let slug = check_slug(&mut fields, input.slug);
+    let arrangement = required_arrangement(&mut fields, input.items, input.sections);
     fields.check()?;
 
     let name_key = key_of(&mut call, &name).await?;
@@ -255,16 +302,22 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     }
     check_public(&call, false, input.is_public)?;
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
-    check_apps(&call, &mut *transaction, &input.items, &[], input.is_public).await?;
+    let sections = arrangement.on(&[]);
+    check_apps(&call, &mut *transaction, &sections, &[], input.is_public).await?;
     let board = Board {
         board: BoardSummary {
             id: call.resources.new_id(),
             name,
+            slug: match slug {
+                TextChange::Set(slug) => Some(slug),
+                TextChange::Keep | TextChange::Clear => None,
+            },
             is_public: input.is_public,
             creator_id,
         },
-        items: input.items,
+        sections,
     };
+    require_free(&mut *transaction, &board).await?;
     let inserted = transaction.insert_board(&board, &name_key).await;
     require_name_free(
         inserted.map_err(|error| not_found_if_referred(error, Missing::App))?,
@@ -274,11 +327,22 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     json(&Created { id: board.board.id })
 }
 
+/// `CONFLICT` if another board has its short address. Then storage would not tell which of the two is taken.
+async fn require_free(transaction: &mut dyn DashboardTransaction, board: &Board) -> Result<(), Error> {
+    let Some(slug) = &board.board.slug else {
+        return Ok(());
+    };
+    let other = transaction.find_board(slug).await?;
+    let is_free = other.is_none_or(|id| id == board.board.id);
+    require_name_free(is_free, "The board's short address")
+}
+
 async fn update(mut call: Call) -> Result<Output, Error> {
     let Update { id, board: new } = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &new.name);
-    check_items(&mut fields, &new.items, apps_of);
+    let slug = check_slug(&mut fields, new.slug);
+    let arrangement = required_arrangement(&mut fields, new.items, new.sections);
     fields.check()?;
 
     let name_key = key_of(&mut call, &name).await?;
@@ -288,22 +352,29 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     fields.keeps_direction("name", &name, Some(&present.board.name));
     fields.check()?;
     check_public(&call, present.board.is_public, new.is_public)?;
+    let sections = arrangement.on(&present.sections);
     check_apps(
         &call,
         &mut *transaction,
-        &new.items,
-        &present.items,
+        &sections,
+        &present.sections,
         new.is_public,
     )
     .await?;
     let board = Board {
         board: BoardSummary {
             name,
+            slug: match slug {
+                TextChange::Keep => present.board.slug,
+                TextChange::Clear => None,
+                TextChange::Set(slug) => Some(slug),
+            },
             is_public: new.is_public,
             ..present.board
         },
-        items: new.items,
+        sections,
     };
+    require_free(&mut *transaction, &board).await?;
     let updated = transaction.update_board(&board, &name_key).await;
     require_name_free(
         updated.map_err(|error| not_found_if_referred(error, Missing::App))?,

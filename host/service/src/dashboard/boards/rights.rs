@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use portico_model::error::Error;
 use portico_rules::permissions::{Permission, sees_all_apps};
 use portico_rules::refusal::{Missing, Refusal};
-use portico_storage::{Board, BoardItem, BoardSummary, DashboardTransaction, Viewer};
+use portico_storage::{Board, BoardItem, BoardSummary, DashboardTransaction, Section, Viewer};
 use serde::Serialize;
 
 use crate::procedures::call::Call;
@@ -107,8 +107,8 @@ pub(in crate::dashboard) fn check_public(call: &Call, before: bool, after: bool)
 pub(in crate::dashboard) async fn check_apps(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
-    items: &[BoardItem],
-    present: &[BoardItem],
+    sections: &[Section],
+    present: &[Section],
     is_public: bool,
 ) -> Result<(), Error> {
     if sees_all_apps(call.identity.permissions()) {
@@ -118,7 +118,7 @@ pub(in crate::dashboard) async fn check_apps(
         return Err(Error::unauthorized());
     };
     let present: BTreeSet<&String> = app_ids(present).collect();
-    let new: BTreeSet<&String> = app_ids(items).filter(|id| !present.contains(id)).collect();
+    let new: BTreeSet<&String> = app_ids(sections).filter(|id| !present.contains(id)).collect();
     let new: Vec<String> = new.into_iter().cloned().collect();
     let viewer = if is_public {
         Viewer::Anonymous
@@ -131,11 +131,11 @@ pub(in crate::dashboard) async fn check_apps(
     Err(Error::not_found(Missing::App))
 }
 
-fn app_ids(items: &[BoardItem]) -> impl Iterator<Item = &String> {
-    items.iter().flat_map(|item| match item {
-        BoardItem::App { app_id } => std::slice::from_ref(app_id),
-        BoardItem::Bookmarks { app_ids } => app_ids,
-    })
+fn app_ids(sections: &[Section]) -> impl Iterator<Item = &String> {
+    sections
+        .iter()
+        .flat_map(Section::contents)
+        .flat_map(BoardItem::app_ids)
 }
 
 pub(super) fn holds(call: &Call, permission: Permission) -> bool {

@@ -2,7 +2,10 @@
 
 use portico_model::error::{Code, Error};
 use portico_rules::refusal::Missing;
-use portico_rules::{bounds, names};
+use portico_rules::{
+    bounds::{LIMIT, USERNAME},
+    names,
+};
 use portico_storage::{Access, Named as NamedRecord, Share as Shared, Shares, Slice, UserFilter};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +14,7 @@ use super::{
         transaction::{not_found_if_referred, require_found},
         validate::Fields,
     },
-    MOST_ITEMS,
+    bounds::MOST_ITEMS,
     rights::{Right, board_for},
 };
 use crate::{
@@ -72,7 +75,7 @@ records! {
         board_id: String = required("boardId", Text).about("Which board: its id."),
         query: String = required("query", Text)
             .about("What the name contains, trimmed; an empty text fits every name."),
-        limit: Option<i32> = optional("limit", Bounded(&Integer, Bound::range(bounds::LIMIT)))
+        limit: Option<i32> = optional("limit", Bounded(&Integer, Bound::range(LIMIT)))
             .about("How many users and how many groups at most; 10 if absent."),
     }
 
@@ -167,7 +170,7 @@ async fn get_shareable(mut call: Call) -> Result<Output, Error> {
         users: Vec::new(),
         groups: Vec::new(),
     };
-    let Some(contained) = names::key_to_find(input.query.trim(), *bounds::USERNAME.end()) else {
+    let Some(contained) = names::key_to_find(input.query.trim(), *USERNAME.end()) else {
         return json(&found);
     };
     let groups = transaction.list_groups().await?;

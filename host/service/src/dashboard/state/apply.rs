@@ -6,16 +6,16 @@ use portico_model::{Id, TextChange, error::Error};
 use portico_rules::refusal::{Refusal, UniqueName};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
-    ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Share, Shares,
-    nested::Enclosing,
+    ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, PlacedItem, SearchEngine, Section,
+    Share, Shares, nested::Enclosing,
 };
 
 use super::{
     super::{groups::require_administrator, validate::Fields},
     component::Component,
-    document::{Document, Matches, entries},
+    document::{self, Document, Matches, entries},
     looks::WantedLooks,
-    plan::{Contents, Item, Plan, Referent, SharedTarget},
+    plan::{Content, Contents, Item, Plan, Referent, SharedTarget},
     report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
@@ -299,6 +299,7 @@ impl Apply<'_> {
             .iter()
             .map(|whole| (&whole.0.board.id[..], whole))
             .collect();
+        self.free_slugs(&present).await?;
         let mut transaction = self.enclosing.transaction().await;
         let mut board_ids = Vec::new();
         for (index, board) in entries(&self.document.boards).iter().enumerate() {
@@ -309,6 +310,11 @@ impl Apply<'_> {
                 board: BoardSummary {
                     id: present.map_or_else(|| self.call.resources.new_id(), |board| board.board.id.clone()),
                     name: board.name.clone(),
+                    slug: match &board.slug {
+                        TextChange::Keep => present.and_then(|board| board.board.slug.clone()),
+                        TextChange::Clear => None,
+                        TextChange::Set(slug) => Some(slug.clone()),
+                    },
                     is_public: board
                         .is_public
                         .unwrap_or(present.is_some_and(|board| board.board.is_public)),
@@ -319,14 +325,11 @@ impl Apply<'_> {
                         None => present.and_then(|board| board.board.creator_id.clone()),
                     },
                 },
-                items: match &contents.items {
-                    Some(items) => items.iter().map(|item| board_item(item, &ids.apps)).collect(),
-                    None => present.map(|board| board.items.clone()).unwrap_or_default(),
-                },
+                sections: sections(contents, present, &ids.apps),
             };
             let name_key = self.keys.of(&board.name);
             let done = match present {
-                Some(present) if *present == wanted => true,
+                Some(present) if *present == wanted && !moves_slug(board) => true,
                 Some(_) => transaction.update_board(&wanted, name_key).await?,
                 None => transaction.insert_board(&wanted, name_key).await?,
             };
@@ -341,6 +344,29 @@ impl Apply<'_> {
             board_ids.push(wanted.board.id);
         }
         Ok(board_ids)
+    }
+
+    /// Takes the short addresses that the document gives or removes from the boards that have them, so that boards can
+    /// exchange them.
+    async fn free_slugs(&self, present: &HashMap<&str, &(Board, Shares)>) -> Result<(), Error> {
+        let listed: HashSet<&str> = self.plan.boards.iter().flatten().map(String::as_str).collect();
+        let moving = entries(&self.document.boards).iter().enumerate();
+        let moving = moving.filter(|(_, board)| moves_slug(board));
+        let moving = moving.filter_map(|(index, _)| existing(&self.plan.boards, index, present));
+        let pruned = self.before.boards.iter();
+        let is_pruned = |board: &Board| self.document.prune && !listed.contains(&board.board.id[..]);
+        let pruned = pruned.filter(|(board, _)| is_pruned(board));
+        let mut transaction = self.enclosing.transaction().await;
+        for (board, _) in moving.chain(pruned) {
+            if board.board.slug.is_none() {
+                continue;
+            }
+            let mut without = board.clone();
+            without.board.slug = None;
+            let name_key = self.keys.of(&board.board.name);
+            transaction.update_board(&without, name_key).await?;
+        }
+        Ok(())
     }
 
     /// Removes the records that the lists do not name.
@@ -371,6 +397,11 @@ impl Apply<'_> {
     }
 }
 
+/// Whether a document gives or removes the short address of a board.
+fn moves_slug(board: &document::Board) -> bool {
+    !matches!(board.slug, TextChange::Keep)
+}
+
 /// The existing record that an entry names.
 fn existing<'a, T>(matches: &Matches, index: usize, present: &HashMap<&str, &'a T>) -> Option<&'a T> {
     present.get(matches[index].as_deref()?).copied()
@@ -395,14 +426,42 @@ fn resolved<'a>(target: &'a Referent, listed: &'a [Id]) -> &'a str {
     }
 }
 
-fn board_item(item: &Item, apps: &[Id]) -> BoardItem {
-    match item {
-        Item::App(app) => BoardItem::App {
+/// What is on a board from now on.
+fn sections(contents: &Contents, present: Option<&Board>, apps: &[Id]) -> Vec<Section> {
+    let sections: Vec<Section> = match (&contents.sections, present) {
+        (Some(sections), _) => {
+            let sections = sections.iter().map(|section| Section {
+                name: section.name.clone(),
+                collapsed: section.collapsed,
+                items: section.items.iter().map(|item| placed(item, apps)).collect(),
+            });
+            sections.collect()
+        }
+        (None, Some(present)) => present.sections.clone(),
+        (None, None) => Vec::new(),
+    };
+    if sections.is_empty() {
+        return vec![Section::default()];
+    }
+    sections
+}
+
+fn placed(item: &Item, apps: &[Id]) -> PlacedItem {
+    let content = match &item.content {
+        Content::App(app) => BoardItem::App {
             app_id: resolved(app, apps).into(),
         },
-        Item::Bookmarks(targets) => BoardItem::Bookmarks {
+        Content::Bookmarks(targets) => BoardItem::Bookmarks {
             app_ids: targets.iter().map(|app| resolved(app, apps).into()).collect(),
         },
+        Content::Note(text) => BoardItem::Note { text: text.clone() },
+        Content::Clock(time_zone) => BoardItem::Clock {
+            time_zone: time_zone.clone(),
+        },
+    };
+    PlacedItem {
+        size: item.size.unwrap_or_else(|| content.default_size()),
+        item: content,
     }
 }
 

@@ -5,11 +5,19 @@
 use portico_model::{Id, PathSegment, Provider, TextChange, Timestamp, time};
 use portico_rules::rule::Rule;
 use portico_rules::{bounds, permissions::Permission};
-use portico_storage::SearchEngine;
+use portico_storage::{SearchEngine, Size};
 use serde::{Deserialize, Deserializer};
 
 use super::super::{
-    boards, groups,
+    boards::{
+        self,
+        arrangement::{
+            COLLAPSED_ABOUT, NOTE, NOTE_ABOUT, SECTION_NAME, SECTION_NAME_ABOUT, SIZE, TIME_ZONE,
+            TIME_ZONE_ABOUT,
+        },
+        bounds::{Bounds, MOST_ITEMS, MOST_SECTIONS, at, key},
+    },
+    groups,
     looks::LooksChange,
     pictures, search_engines,
     validate::{Fields, LABEL},
@@ -187,26 +195,47 @@ records! {
             .about("Whether everyone may view it, signed in or not; not, if it is new."),
         #[serde(default)]
         creator: Change<UserName> = optional("creator", Nullable(&USER_NAME)).about("Who made it."),
-        items: Option<Vec<Item>> = optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
-            .about("Its items, in this order."),
+        #[serde(default)]
+        slug: TextChange = optional("slug", boards::SLUG).about(boards::SLUG_ABOUT),
+        items: Option<Vec<Item>> = optional("items", at_most(&List(&ITEM), MOST_ITEMS))
+            .about("What is on it, in one section without a name, in this order."),
+        sections: Option<Vec<Section>> = optional("sections", at_most(&List(&SECTION), MOST_SECTIONS))
+            .about("What is on it, in sections. A board has this, or `items`."),
         #[serde(default)]
         shared_with: Change<SharedWith> = optional("sharedWith", Nullable(&SHARED_WITH))
             .about("Who else may view it; null: no one."),
     }
 
-    /// Has one of the two.
+    pub(super) struct Section {
+        name: Option<String> = optional("name", SECTION_NAME).about(SECTION_NAME_ABOUT),
+        #[serde(default)]
+        collapsed: bool = optional("collapsed", Boolean).about(COLLAPSED_ABOUT),
+        items: Vec<Item> = required("items", List(&ITEM)).about("Its items, in this order; at most 1,000 on a board."),
+    }
+
+    /// Has one of `app`, `bookmarks`, `note` and `clock`.
     pub(super) struct Item {
-        app: Option<AppName> = optional("app", APP_NAME).about("Which app. An item has this or `bookmarks`."),
-        bookmarks: Option<Vec<AppName>> = optional("bookmarks", at_most(&List(&APP_NAME), boards::MOST_ITEMS))
+        app: Option<AppName> = optional("app", APP_NAME)
+            .about("Which app. An item has this, `bookmarks`, `note` or `clock`."),
+        bookmarks: Option<Vec<AppName>> = optional("bookmarks", at_most(&List(&APP_NAME), MOST_ITEMS))
             .about("Which apps, in this order."),
+        note: Option<String> = optional("note", NOTE).about(NOTE_ABOUT),
+        clock: Option<Clock> = optional("clock", CLOCK).about("A clock."),
+        size: Option<Size> = optional("size", SIZE).about(
+            "How large it is shown. Absent: 2x2 for a note, otherwise 1x1."
+        ),
+    }
+
+    pub(super) struct Clock {
+        time_zone: Option<String> = optional("timeZone", TIME_ZONE).about(TIME_ZONE_ABOUT),
     }
 
     /// An absent list stays as it was.
     #[derive(Default)]
     pub(super) struct SharedWith {
-        users: Option<Vec<ShareWith>> = optional("users", at_most(&List(&SHARED_USER), boards::MOST_ITEMS))
+        users: Option<Vec<ShareWith>> = optional("users", at_most(&List(&SHARED_USER), MOST_ITEMS))
             .about("Which users. Absent: as it was."),
-        groups: Option<Vec<ShareWith>> = optional("groups", at_most(&List(&SHARED_GROUP), boards::MOST_ITEMS))
+        groups: Option<Vec<ShareWith>> = optional("groups", at_most(&List(&SHARED_GROUP), MOST_ITEMS))
             .about("Whose members: groups by name. Absent: as it was."),
     }
 }
@@ -221,6 +250,9 @@ const PICTURE: Shape = Named("WantedPicture", &Picture::SHAPE);
 const BOARD: Shape = Named("WantedBoard", &Board::SHAPE);
 /// An item of a board, by name.
 pub(super) const ITEM: Shape = Named("BoardContent", &Item::SHAPE);
+/// A section of a board, with items by name.
+pub(super) const SECTION: Shape = Named("BoardPart", &Section::SHAPE);
+const CLOCK: Shape = Record(Clock::FIELDS);
 const SHARED_WITH: Shape = Named("WantedShares", &SharedWith::SHAPE);
 
 /// A user or a group with whom a board is shared. A name alone lets them only view it.
@@ -371,17 +403,26 @@ impl Engine {
 impl Board {
     fn check(&mut self, fields: &mut Fields) {
         self.name = boards::check_name(fields, &self.name);
-        boards::check_items(fields, entries(&self.items), |item| {
-            item.bookmarks.as_ref().map_or(1, Vec::len)
-        });
-        for (index, item) in entries(&self.items).iter().enumerate() {
-            if item.app.is_some() == item.bookmarks.is_some() {
-                let place = [
-                    PathSegment::Field("items".into()),
-                    PathSegment::Index(index as u32),
-                ];
-                fields.refuse_at(place, Rule::AppOrBookmarks.into());
+        self.slug = boards::check_slug(fields, std::mem::take(&mut self.slug));
+        if self.items.is_some() && self.sections.is_some() {
+            fields.refuse("items", "must be absent where there are sections".into());
+        }
+        if let Some(items) = &mut self.items {
+            let mut bounds = Bounds::new(fields, "items");
+            bounds.items(items.len());
+            check_items(&mut bounds, &key(&[], "items"), items);
+            bounds.finish();
+        }
+        if let Some(sections) = &mut self.sections {
+            let mut bounds = Bounds::new(fields, "sections");
+            bounds.sections(sections.len());
+            bounds.items(sections.iter().map(|section| section.items.len()).sum());
+            for (number, section) in sections.iter_mut().enumerate() {
+                let place = at(&key(&[], "sections"), number);
+                bounds.section_name(&key(&place, "name"), &mut section.name);
+                check_items(&mut bounds, &key(&place, "items"), &mut section.items);
             }
+            bounds.finish();
         }
         if let Change::Set(shared) = &self.shared_with {
             boards::sharing::check_shares(
@@ -402,13 +443,39 @@ impl Board {
             .flat_map(|shared| [&shared.users, &shared.groups])
             .flat_map(entries)
             .map(ShareWith::name);
-        let items = entries(&self.items).iter();
+        let sections = entries(&self.sections).iter().flat_map(|section| &section.items);
+        let items = entries(&self.items).iter().chain(sections);
         let apps = items.flat_map(|item| item.app.iter().chain(entries(&item.bookmarks)));
         let apps = apps.filter_map(|app| match app {
             AppName::Name(name) => Some(name),
             AppName::Id { .. } => None,
         });
         [&self.name].into_iter().chain(creator).chain(apps).chain(shared)
+    }
+}
+
+fn check_items(bounds: &mut Bounds, place: &[PathSegment], items: &mut [Item]) {
+    for (index, item) in items.iter_mut().enumerate() {
+        let place = at(place, index);
+        let given = [
+            item.app.is_some(),
+            item.bookmarks.is_some(),
+            item.note.is_some(),
+            item.clock.is_some(),
+        ];
+        if given.iter().filter(|is_given| **is_given).count() != 1 {
+            bounds.refuse(&place, "must have one of app, bookmarks, note and clock");
+        }
+        if let Some(apps) = &item.bookmarks {
+            bounds.apps(&key(&place, "bookmarks"), apps.len());
+        }
+        if let Some(text) = &mut item.note {
+            bounds.note(&key(&place, "note"), text);
+        }
+        if let Some(clock) = &mut item.clock {
+            let place = key(&key(&place, "clock"), "timeZone");
+            bounds.time_zone(&place, &mut clock.time_zone);
+        }
     }
 }
 

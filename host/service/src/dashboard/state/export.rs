@@ -2,12 +2,13 @@
 //! that two records share is replaced by what distinguishes them.
 
 use portico_model::{App, Id, Provider, Timestamp, time};
-use portico_storage::{BoardItem, Looks, Share};
+use portico_storage::{self as storage, BoardItem, Looks, PlacedItem, Share, Size};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
     super::looks::LOOKS,
-    document::{ITEM, SHARED_GROUP, SHARED_USER, USER_NAME},
+    document::{ITEM, SECTION, SHARED_GROUP, SHARED_USER, USER_NAME},
     looks::ExportedPicture,
     snapshot::{Keys, Names, Snapshot},
 };
@@ -16,7 +17,7 @@ use crate::{
     shape::{
         NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
         Shape::{self, Boolean, List, Named, Nullable, Record, Text},
-        required,
+        optional, required,
     },
 };
 
@@ -77,7 +78,10 @@ const BOARD: Shape = Named(
         required("name", Text).about("The board's name, unique."),
         required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
         required("creator", Nullable(&USER_NAME)).about("Who made it; null once they are gone."),
-        required("items", List(&ITEM)).about("Its items, in this order."),
+        required("slug", NULLABLE_TEXT).about("Its short address, unique; null if it has none."),
+        optional("items", List(&ITEM))
+            .about("What is on it, in this order, if it has one section without a name."),
+        optional("sections", List(&SECTION)).about("What is on it, if it has others."),
         required("sharedWith", SHARED_WITH).about("Who else may view it."),
     ]),
 );
@@ -137,7 +141,9 @@ struct Board<'a> {
     name: &'a str,
     is_public: bool,
     creator: Option<UserName<'a>>,
-    items: Vec<Item<'a>>,
+    slug: Option<&'a str>,
+    #[serde(flatten)]
+    content: Content<'a>,
     shared_with: SharedWith<'a>,
 }
 
@@ -161,11 +167,43 @@ pub(super) enum ShareWith<'a> {
     },
 }
 
+/// What is on a board.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Item<'a> {
+pub(super) enum Content<'a> {
+    Items(Vec<Item<'a>>),
+    Sections(Vec<Section<'a>>),
+}
+
+#[derive(Serialize)]
+pub(super) struct Section<'a> {
+    name: Option<&'a str>,
+    collapsed: bool,
+    items: Vec<Item<'a>>,
+}
+
+/// An item; without a size that is its kind's.
+#[derive(Serialize)]
+pub(super) struct Item<'a> {
+    #[serde(flatten)]
+    kind: ItemKind<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<Size>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ItemKind<'a> {
     App(AppName<'a>),
     Bookmarks(Vec<AppName<'a>>),
+    Note(&'a str),
+    Clock(Clock<'a>),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Clock<'a> {
+    time_zone: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -180,6 +218,16 @@ pub(super) enum UserName<'a> {
 pub(super) enum AppName<'a> {
     Name(&'a str),
     Id { id: &'a str, name: &'a str },
+}
+
+impl Content<'_> {
+    /// The list alone.
+    pub fn as_list(&self) -> Value {
+        match self {
+            Self::Items(items) => json!(items),
+            Self::Sections(sections) => json!(sections),
+        }
+    }
 }
 
 impl<'a> Exported<'a> {
@@ -213,7 +261,8 @@ impl<'a> Exported<'a> {
                 .creator_id
                 .as_deref()
                 .and_then(|id| user_named(&names, id)),
-            items: items_named(&names, &board.items),
+            slug: board.board.slug.as_deref(),
+            content: content_named(&names, &board.sections),
             shared_with: SharedWith {
                 users: shared_users(&names, &shares.users),
                 groups: shared_groups(&names, &shares.groups),
@@ -290,8 +339,22 @@ pub(super) fn user_named<'a>(names: &Names<'a>, id: &str) -> Option<UserName<'a>
     })
 }
 
-/// The items of a board, as a document names them.
-pub(super) fn items_named<'a>(names: &Names<'a>, items: &[BoardItem]) -> Vec<Item<'a>> {
+/// What is on a board, as a document names it.
+pub(super) fn content_named<'a>(names: &Names<'a>, sections: &'a [storage::Section]) -> Content<'a> {
+    if let [section] = sections
+        && section.is_plain()
+    {
+        return Content::Items(items_named(names, &section.items));
+    }
+    let sections = sections.iter().map(|section| Section {
+        name: section.name.as_deref(),
+        collapsed: section.collapsed,
+        items: items_named(names, &section.items),
+    });
+    Content::Sections(sections.collect())
+}
+
+fn items_named<'a>(names: &Names<'a>, items: &'a [PlacedItem]) -> Vec<Item<'a>> {
     let app = |id: &Id| {
         let (app, is_unique) = names.app(id)?;
         let (id, name) = (app.id.as_str(), app.name.as_str());
@@ -301,9 +364,17 @@ pub(super) fn items_named<'a>(names: &Names<'a>, items: &[BoardItem]) -> Vec<Ite
             AppName::Id { id, name }
         })
     };
-    let items = items.iter().filter_map(|item| match item {
-        BoardItem::App { app_id } => app(app_id).map(Item::App),
-        BoardItem::Bookmarks { app_ids } => Some(Item::Bookmarks(app_ids.iter().filter_map(app).collect())),
+    let items = items.iter().filter_map(|placed| {
+        let kind = match &placed.item {
+            BoardItem::App { app_id } => ItemKind::App(app(app_id)?),
+            BoardItem::Bookmarks { app_ids } => ItemKind::Bookmarks(app_ids.iter().filter_map(app).collect()),
+            BoardItem::Note { text } => ItemKind::Note(text),
+            BoardItem::Clock { time_zone } => ItemKind::Clock(Clock {
+                time_zone: time_zone.as_deref(),
+            }),
+        };
+        let size = (placed.size != placed.item.default_size()).then_some(placed.size);
+        Some(Item { kind, size })
     });
     items.collect()
 }

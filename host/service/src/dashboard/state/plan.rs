@@ -14,9 +14,14 @@ use portico_model::{
 };
 use portico_rules::rule::Rule;
 
+use portico_storage::Size;
+
 use super::{
-    super::validate::Fields,
-    document::{AppName, Board, Change, Document, Matches, ShareWith, UserName, entries},
+    super::{
+        boards::bounds::{at, key},
+        validate::Fields,
+    },
+    document::{self, AppName, Board, Change, Document, Matches, ShareWith, UserName, entries},
     new_values::{self, check_directions},
     snapshot::{Keys, Snapshot},
 };
@@ -48,7 +53,7 @@ pub(super) struct Plan {
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub creator: Option<Option<Referent>>,
-    pub items: Option<Vec<Item>>,
+    pub sections: Option<Vec<Section>>,
     pub users: Option<Vec<SharedTarget>>,
     pub groups: Option<Vec<SharedTarget>>,
 }
@@ -57,9 +62,24 @@ pub(super) struct Contents {
 pub(super) type SharedTarget = (Referent, bool);
 
 #[derive(Debug)]
-pub(super) enum Item {
+pub(super) struct Section {
+    pub name: Option<String>,
+    pub collapsed: bool,
+    pub items: Vec<Item>,
+}
+
+#[derive(Debug)]
+pub(super) struct Item {
+    pub content: Content,
+    pub size: Option<Size>,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
     App(Referent),
     Bookmarks(Vec<Referent>),
+    Note(String),
+    Clock(Option<String>),
 }
 
 impl Plan {
@@ -321,21 +341,23 @@ impl<'a> References<'a> {
                 Some(one(fields, &[Field("creator".into())], found))
             }
         };
-        let items = board.items.as_ref().map(|items| {
-            let mut planned = Vec::with_capacity(items.len());
-            for (index, item) in items.iter().enumerate() {
-                let place = |field: &str| [Field("items".into()), Index(index as u32), Field(field.into())];
-                planned.extend(match (&item.app, &item.bookmarks) {
-                    (Some(name), _) => one(fields, &place("app"), self.app(name)).map(Item::App),
-                    (None, bookmarks) => Some(Item::Bookmarks(all(
-                        fields,
-                        &place("bookmarks"),
-                        entries(bookmarks),
-                        |name| self.app(name),
-                    ))),
-                });
-            }
-            planned
+        let plain = board.items.as_ref().map(|items| {
+            vec![Section {
+                name: None,
+                collapsed: false,
+                items: self.items(fields, &key(&[], "items"), items),
+            }]
+        });
+        let sections = board.sections.as_ref().map(|sections| {
+            let sections = sections.iter().enumerate().map(|(number, section)| {
+                let place = key(&at(&key(&[], "sections"), number), "items");
+                Section {
+                    name: section.name.clone(),
+                    collapsed: section.collapsed,
+                    items: self.items(fields, &place, &section.items),
+                }
+            });
+            sections.collect()
         });
         let (users, groups) = match &board.shared_with {
             Change::Keep => (None, None),
@@ -356,10 +378,35 @@ impl<'a> References<'a> {
         };
         Contents {
             creator,
-            items,
+            sections: sections.or(plain),
             users,
             groups,
         }
+    }
+
+    /// The items of a list at this place.
+    fn items(&self, fields: &mut Fields, place: &[PathSegment], items: &[document::Item]) -> Vec<Item> {
+        let mut planned = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let place = at(place, index);
+            let content = match item {
+                document::Item { app: Some(name), .. } => {
+                    one(fields, &key(&place, "app"), self.app(name)).map(Content::App)
+                }
+                document::Item { note: Some(text), .. } => Some(Content::Note(text.clone())),
+                document::Item {
+                    clock: Some(clock), ..
+                } => Some(Content::Clock(clock.time_zone.clone())),
+                document::Item { bookmarks, .. } => {
+                    let names = entries(bookmarks);
+                    let apps = all(fields, &key(&place, "bookmarks"), names, |name| self.app(name));
+                    Some(Content::Bookmarks(apps))
+                }
+            };
+            let size = item.size;
+            planned.extend(content.map(|content| Item { content, size }));
+        }
+        planned
     }
 
     fn group(&self, name: &str) -> Result<Referent, Rule> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    export::{groups_named, items_named, shared_groups, shared_users, user_named},
+    export::{Content, content_named, groups_named, shared_groups, shared_users, user_named},
     looks::name_of,
     snapshot::{Names, Snapshot, User},
 };
@@ -364,6 +364,7 @@ fn board_changes(
     let mut changes = Changes::default();
     let (board, new_board) = (&before.board, &after.board);
     changes.field("name", &board.name, &new_board.name);
+    changes.field("slug", &board.slug, &new_board.slug);
     changes.field("isPublic", &board.is_public, &new_board.is_public);
     let creator = |view: &View<'_>, id: &Option<String>| {
         json!(id.as_deref().and_then(|id| user_named(&view.names, id)))
@@ -375,12 +376,18 @@ fn board_changes(
         |id| creator(old, id),
         |id| creator(new, id),
     );
+    let from = content_named(&old.names, &before.sections);
+    let to = content_named(&new.names, &after.sections);
+    let field = match (&from, &to) {
+        (Content::Items(_), Content::Items(_)) => "items",
+        _ => "sections",
+    };
     changes.field_as(
-        "items",
-        &before.items,
-        &after.items,
-        |items| json!(items_named(&old.names, items)),
-        |items| json!(items_named(&new.names, items)),
+        field,
+        &before.sections,
+        &after.sections,
+        |_| from.as_list(),
+        |_| to.as_list(),
     );
     changes.field_as(
         "sharedWith.users",
