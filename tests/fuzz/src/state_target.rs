@@ -9,6 +9,7 @@ use portico_service::{
     audit::AuditSettings,
     identity::Identity,
     service::{Service, ServiceParts},
+    sign_in::PasswordSignIn,
     throttle::Throttle,
 };
 use portico_storage::{

@@ -106,10 +106,10 @@ impl Database {
         }
     }
 
-    /// Counts the connections of its pool that are idle, and those in use. SQLite has no pool.
+    /// Counts the connections of its pool that are idle, and those in use. Only PostgreSQL has one.
     pub fn pool(&self) -> Option<CountConnections> {
         match self {
-            Self::Sqlite(_) => None,
+            Self::Sqlite(_) | Self::Memory(_) => None,
             Self::Postgres(storage) => {
                 let storage = storage.clone();
                 Some(Box::new(move || storage.connections()))

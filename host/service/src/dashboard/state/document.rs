@@ -3,7 +3,6 @@
 //! An absent key leaves an existing record as it is, and gives a new one its default; null clears.
 
 use portico_model::{Id, PathSegment, Provider, TextChange, Timestamp, time};
-use portico_rules::rule::Rule;
 use portico_rules::{bounds, permissions::Permission};
 use portico_storage::{SearchEngine, Size};
 use serde::{Deserialize, Deserializer};
