@@ -190,10 +190,10 @@ impl Routes {
         let answer = match *path {
             ["apps", id] => self.app(parts, &decode(id)).await,
             ["engines", id] => self.engine(parts, &decode(id)).await,
-            ["users", id] => self.user(&parts, &decode(id)).await,
+            ["users", id] => self.user(parts, &decode(id)).await,
             ["default.svg"] => return self.default_icon(parts),
             ["preview"] => self.preview(parts).await,
-            ["named", name] => self.named(&parts, &decode(name)).await,
+            ["named", name] => self.named(parts, &decode(name)).await,
             _ => return answer::text(StatusCode::NOT_FOUND, "There is nothing at this path"),
         };
         answer.unwrap_or_else(|refusal| *refusal)
