@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers
+.PHONY: help build run demo test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19

@@ -35,12 +35,16 @@ refusals! {
         SignIn = Unauthorized "Sign in, or send a valid API key or session token",
         SignInFirst = Unauthorized "Sign in first",
         WrongPassword = Unauthorized "Wrong username or password",
+        PasswordsOff = Forbidden "Signing in with a password is off",
+        PasswordsOfAdministrators = Forbidden "Only administrators sign in with a password here",
         NotYourUser = Forbidden "This is only allowed for your own user",
         NotYourExtras = Forbidden "This needs the permission admin: it is about another user",
         KeyOnlyReads = Forbidden "This API key may only read",
         LimitedKeyMakesKeys = Forbidden "An API key that may do less than its user makes no keys",
         LimitedKeySignIn = Forbidden
             "An API key without the permission admin does not change how its user signs in",
+        LimitedKeyOwnAccess = Forbidden
+            "An API key that may do less than its user neither sees nor ends sessions and other keys",
         NeedsPermission { permission: Word } = Forbidden "This needs the permission {permission}",
         OtherOrigin { what: SiteRule, origin: String, host: String } = Forbidden
             "{what}. The page is of {origin}, and the request is for the host {host}. If both are this service, set \
@@ -64,6 +68,7 @@ refusals! {
         UsernameTaken = Conflict "Username already taken",
         WrongPreviousPassword = Forbidden "The previous password is wrong",
         PasswordChangedAtSignIn = Unauthorized "The password was changed meanwhile; sign in again",
+        UserChangedAtSignIn = Unauthorized "The user or the password was changed meanwhile: sign in again",
         PasswordChanged = Conflict "The password was changed meanwhile",
         ExternalUser = Forbidden "Name, email and password of this user belong to an external provider",
         LastAdminDeleted = Conflict "The last administrator cannot be deleted",
@@ -75,6 +80,8 @@ refusals! {
         OperatorIsNoUser = BadRequest "The operator is not a user",
 
         ProviderOff = NotFound "Sign-in by OpenID Connect is off",
+        ProviderSignOutOff = NotFound "Signing out at the issuer is off",
+        QueryKeyTwice = BadRequest "A key of the query appears more than once",
         ProviderSilent = ServiceUnavailable "The sign-in provider does not answer; try again later",
         ProviderMisconfigured = ServiceUnavailable
             "The sign-in provider is set up wrong; ask your administrator (the log has the reason)",
@@ -83,6 +90,10 @@ refusals! {
             "The provider's account cannot be used here; ask your administrator (the log has the reason)",
         ProviderAccountTaken = Conflict "Another account of the provider is linked to the user",
         SignInNotConfirmed = Unauthorized "The sign-in was not confirmed; begin again",
+        ProxyHeader { name: Word, rule: HeaderRule } = BadRequest "The header {name} of the proxy {rule}",
+        ProxyElsewhere = Forbidden
+            "Who has signed in at the proxy counts only at the public URL (--public-url): open it there, and let the \
+             proxy pass the header Host on unchanged",
         DirectorySilent = ServiceUnavailable "The directory cannot be reached; try again later",
         DirectoryMisconfigured = ServiceUnavailable
             "The directory is set up wrong; ask your administrator (the log has the reason)",
@@ -97,6 +108,10 @@ refusals! {
         NameTaken { what: UniqueName } = Conflict "{what} is taken",
         VersionChanged = Conflict "It has changed since this version of it was read",
         StateChanged = Conflict "Another call changed users or apps meanwhile; apply the document again",
+        TooManyUnusedPictures { most: u64, mebibytes: u64 } = Conflict
+            "You have uploaded {most} pictures, or {mebibytes} MiB of them, that nothing uses: use them, or wait a day",
+        TooManyPictures { most: u64, mebibytes: u64 } = Conflict
+            "There are {most} pictures, or {mebibytes} MiB of them: remove some from apps or looks first",
         NoIconCollection = ServiceUnavailable "No collection of icons can be reached now",
         NothingHere = NotFound "There is nothing at this path",
 
@@ -145,14 +160,30 @@ sentences! {
 }
 
 sentences! {
+    /// What is wrong with a header in which a proxy says who has signed in.
+    HeaderRule {
+        Missing = "is missing",
+        OtherSpelling = "is also there in another spelling",
+        NotOnce = "must be there once",
+        NotUtf8 = "must be UTF-8",
+        Encoded = "must not be encoded (RFC 2047)",
+        Empty = "must not be empty",
+        List = "must not be a list",
+        TooLong { most: usize } = "must have at most {most} characters",
+    }
+}
+
+sentences! {
     /// What can be missing.
     Missing {
         ApiKey = "API key",
         App = "App",
         Board = "Board",
+        Creator = "Creator",
         Group = "Group",
         Invite = "Invite",
         Member = "Member",
+        Picture = "Picture",
         Procedure = "Procedure",
         SearchEngine = "Search engine",
         Session = "Session",
@@ -165,9 +196,12 @@ sentences! {
     /// What only one record may have.
     UniqueName {
         Board = "The board's name",
+        BoardSlug = "The board's short address",
         Group = "The group's name",
+        GroupId = "The group's id",
         SearchEngine = "The search engine's name or short",
         Listed = "the name",
+        ListedBoardSlug = "the short address",
         ListedSearchEngine = "the name or the short",
     }
 }

@@ -16,6 +16,7 @@ sentences! {
         TooLong { most: usize, got: usize } = "must have at most {most} characters, got {got}",
         CharactersBetween { least: usize, most: usize, got: usize } =
             "must have {least} to {most} characters, got {got}",
+        EachOnOneLine { least: usize, most: usize } = "must each have {least} to {most} characters on one line",
         ControlCharacter { found: CodePoint } = "must not contain control characters, found {found}",
         ControlCharacters = "must not contain control characters",
         ControlCharactersInLines = "must not contain control characters other than newline and tab",
@@ -46,17 +47,30 @@ sentences! {
         TooManyPixels { side: u32, all: u64, width: u32, height: u32 } =
             "must have at most {side} pixels a side and {all} in all, got {width}x{height}",
         NotImage = "must be an image where it is a data URI: data:image/...,...",
+        NotPictureFormat = "must be a PNG, JPEG, WebP, GIF, AVIF or ICO",
+        TooManyBytes { most: usize, got: usize } = "must have at most {most} bytes, got {got}",
+        NotHashOfPicture { id: Word } = "must be the SHA-256 of the picture: {id}",
+        NotStoredPicture = "must be the id of a stored picture",
+        NotColor = "must be a colour such as #3451c6",
 
         NumberBetween { least: i64, most: i64, got: Word } = "must be a whole number from {least} to {most}, got {got}",
         NumberFrom { least: i64, got: Word } = "must be a whole number of at least {least}, got {got}",
         NumberOutside { least: i64, most: i64, got: Word } = "must be from {least} to {most}, got {got}",
         ItemsBetween { least: usize, most: usize, got: usize } = "must have {least} to {most} items, got {got}",
         TooManyEntries { most: usize, got: usize } = "must have at most {most} entries, got {got}",
+        TooManyItems { most: usize, got: usize } = "must have at most {most} items in all, got {got}",
+        TooLongNotes { most: usize, got: usize } =
+            "must have notes of at most {most} characters in all, got {got}",
         TooManyPasswords { most: usize, got: usize } =
             "must have at most {most} new entries with a password, got {got}: apply them in parts",
+        NotTimeZone = "must be a name of the IANA time zone database, such as Europe/Berlin",
+        NotSlug { most: usize } =
+            "must have 1 to {most} letters a to z and digits, with single hyphens between them",
+        NotBeforeYear { year: u32 } = "must be before the year {year}",
         NotBefore { end: Word } = "must be at most {end}, when the key that the call came with ends",
 
         RequiredOfOperator = "is required: the operator is not a user",
+        RequiredItems = "is required: a list, or sections",
         Required { noun: Noun } = "is required: {noun}",
         WrongType { noun: Noun, got: Noun } = "must be {noun}, got {got}",
         NotOneOf { choices: String } = "must be one of {choices}",
@@ -73,7 +87,9 @@ sentences! {
         ListedTwiceWithoutId = "is in the list more than once: give an id to each of them",
         ListedTwice = "is in the list more than once",
         FitsApps { count: usize } = "fits {count} apps: give the id of one",
-        AppOrBookmarks = "must have either app or bookmarks",
+        NotItemsOfSections = "must be what is in the sections, or be absent",
+        ItemsWithSections = "must be absent where there are sections",
+        NotOneKindOfItem = "must have one of app, bookmarks, note and clock",
         NamesNoGroup { name: String } = "names no group: {name}",
         NamesNoUser { name: String } = "names no user: {name}",
         NamesUsers { count: usize, name: String } = "fits {count} users: write {{name, provider}} for {name}",

@@ -18,6 +18,17 @@ fn limited(admin: &impl Client, user: &str, limits: &Value) -> Key {
 
 /// Procedures that a key with less than its user does not call at all.
 const MAKE_KEYS: [&str; 2] = ["apiKeys.create", "apiKeys.createOwn"];
+const OWN_ACCESS: [&str; 4] = [
+    "apiKeys.getOwn",
+    "session.delete",
+    "session.deleteOthers",
+    "session.getAll",
+];
+
+/// The same, and what such a key calls for itself alone.
+fn is_refused(name: &str) -> bool {
+    MAKE_KEYS.contains(&name) || OWN_ACCESS.contains(&name) || name == "apiKeys.deleteOwn"
+}
 
 #[test]
 fn a_key_with_a_permission_of_an_administrator_is_answered_like_a_user_with_only_that() {
@@ -40,7 +51,7 @@ fn a_key_with_a_permission_of_an_administrator_is_answered_like_a_user_with_only
             key: limited(&world.admin, &boss.id, &json!({"permissions": chosen})),
             ..boss
         };
-        for row in TABLE.iter().filter(|row| !MAKE_KEYS.contains(&row.name)) {
+        for row in TABLE.iter().filter(|row| !is_refused(row.name)) {
             let target = |own: &User| match row.who {
                 Who::OwnOnly => Target::from(own),
                 _ => world.new_target(),
@@ -91,6 +102,8 @@ fn a_key_that_may_only_read_changes_nothing_by_call_or_route() {
                     "{}: {answer}",
                     row.name
                 );
+            } else if OWN_ACCESS.contains(&row.name) {
+                answer.assert_refused(403, "FORBIDDEN");
             } else {
                 assert_eq!(
                     answer.status,
@@ -168,6 +181,67 @@ fn a_key_with_less_makes_no_key_and_changes_no_account_but_ends_its_own() {
         Some(5),
         "one with everything, and four with less"
     );
+}
+
+#[test]
+fn a_key_with_less_neither_sees_nor_ends_sessions_and_deletes_no_key_but_itself() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let alice = root.user_with("alice", "admin");
+    let session = server.sign_in("alice", PASSWORD);
+    let sessions = session.query("session.getAll", &NO_INPUT).data();
+    let id_of = |key: &Key| {
+        let keys = session.query("apiKeys.getOwn", &NO_INPUT).data();
+        let keys = keys.as_array().expect("keys").iter();
+        let ids: Vec<_> = keys
+            .map(|key| key["id"].as_str().expect("an id").to_owned())
+            .collect();
+        ids.into_iter()
+            .find(|id| key.key.starts_with(&format!("{id}.")))
+            .expect("the key")
+    };
+    let of_alice = id_of(&alice.key);
+    for limits in [
+        json!({"permissions": []}),
+        json!({"permissions": ["admin"]}),
+        json!({"readOnly": true}),
+    ] {
+        let key = limited(&root, &alice.id, &limits);
+        let own = json!({"apiKeyId": id_of(&key)});
+        for (procedure, input) in [
+            ("session.delete", json!({"id": sessions[0]["id"]})),
+            ("session.deleteOthers", NO_INPUT),
+            ("apiKeys.deleteOwn", json!({"apiKeyId": of_alice})),
+            ("apiKeys.deleteOwn", json!({"apiKeyId": "of no one"})),
+        ] {
+            key.mutate(procedure, &input).assert_refused(403, "FORBIDDEN");
+        }
+        for procedure in ["session.getAll", "apiKeys.getOwn"] {
+            key.query(procedure, &NO_INPUT).assert_refused(403, "FORBIDDEN");
+        }
+        // It ends itself, unless it may only read.
+        let ended = key.mutate("apiKeys.deleteOwn", &own);
+        if limits["readOnly"] == true {
+            ended.assert_refused(403, "FORBIDDEN");
+            continue;
+        }
+        ended.assert_done();
+        key.query("user.getById", &json!({"userId": alice.id}))
+            .assert_refused(401, "UNAUTHORIZED");
+    }
+    assert_eq!(
+        session
+            .query("session.getAll", &NO_INPUT)
+            .data()
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+    // With everything that its user may, a key ends them.
+    alice.mutate("session.deleteOthers", &NO_INPUT).data();
+    session
+        .query("session.getAll", &NO_INPUT)
+        .assert_refused(401, "UNAUTHORIZED");
 }
 
 #[test]

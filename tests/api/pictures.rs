@@ -18,7 +18,7 @@ fn uri(file: &[u8]) -> String {
 #[test]
 fn a_picture_is_served_to_everyone_for_ever_and_runs_nothing() {
     let server = Portico::start();
-    let editor = administrator(&server).user_with("ed", "app-create");
+    let editor = administrator(&server).user_with("editor", "app-create");
     let created = editor
         .post("/api/pictures", &json!({"image": picture("one")}))
         .json();

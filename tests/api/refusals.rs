@@ -6,13 +6,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use portico_console::translate;
-use portico_http::HttpLimits;
+use portico_http::{HttpLimits, ProxySignIn};
+use portico_model::time::{Clock as _, SystemClock};
 use portico_rules::refusal::Refusal;
 use portico_rules::rule::Rule;
 use portico_service::identity::Identity;
+use portico_service::sign_in::PasswordSignIn;
 use portico_service::throttle::Throttle;
-use portico_storage::MemoryRecords;
 use portico_storage::memory::MemoryStorage;
+use portico_storage::{Access, DashboardStorage as _, MemoryRecords, NewPicture, Picture};
+use portico_tests::procedures::picture;
 use portico_tests::{Answer, Client, Fixtures, MISSING, PASSWORD, TestService, administrator_of, repository};
 use serde_json::{Value, json};
 
@@ -26,10 +29,15 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("SignInFirst", "component/src/procedures.rs"),
     // No input has a number without bounds.
     ("Rule::NumberOutside", "host/service/src/shape/tests.rs"),
+    // Of the component with a storage of its own, which no service of a test runs.
+    ("Rule::EachOnOneLine", "component/sql/tests/ready_storage"),
+    ("Rule::NotBeforeYear", "component/sql/tests/ready_storage"),
+    ("UserChangedAtSignIn", "component/sql/tests/ready_storage"),
     // With a key that may less than its user.
     ("KeyOnlyReads", "tests/api/limited_keys.rs"),
     ("LimitedKeyMakesKeys", "tests/api/limited_keys.rs"),
     ("LimitedKeySignIn", "tests/api/limited_keys.rs"),
+    ("LimitedKeyOwnAccess", "tests/api/limited_keys.rs"),
     // With an issuer or a directory.
     ("Rule::NotPathOfHost", "tests/sign_in/oidc/attacks.rs"),
     ("Rule::NotVisiblePath", "tests/sign_in/oidc/attacks.rs"),
@@ -37,6 +45,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("InFrame", "tests/sign_in/oidc/attacks.rs"),
     ("NotOpened", "tests/sign_in/oidc/attacks.rs"),
     ("OnboardingFirst", "tests/sign_in/oidc"),
+    ("ProviderSignOutOff", "tests/sign_in/oidc/sign_out.rs"),
+    ("QueryKeyTwice", "tests/sign_in/oidc/attacks.rs"),
     ("ProviderSilent", "tests/sign_in/oidc/trouble.rs"),
     ("ProviderMisconfigured", "tests/sign_in/oidc/trouble.rs"),
     ("ProviderGroups", "host/service/src/external/groups.rs"),
@@ -141,6 +151,8 @@ fn every_rule_and_refusal_is_provoked_and_said_in_german() {
     refusals_of_calls(&mut said);
     of_the_operator(&mut said);
     limits(&mut said);
+    pictures(&mut said);
+    other_ways_to_sign_in(&mut said);
     for (_, path) in ELSEWHERE {
         assert!(repository().join(path).exists(), "{path} is not there any more");
     }
@@ -242,8 +254,8 @@ fn rules_of_records(said: &mut Said) {
         "board.create",
         &json!({"name": "b", "isPublic": false, "items": many}),
     ));
-    let unknown = json!({"name": "b", "isPublic": false, "items": [{"kind": "x"}]});
-    said.hear(&admin.mutate("board.create", &unknown));
+    rules_of_boards(said, &admin, &many);
+    rules_of_looks(said, &admin);
     said.hear(&admin.mutate("app.create", &json!({"iconUrl": "/icon.svg"})));
     said.hear(&admin.mutate("app.create", &json!({"name": 5, "iconUrl": "/icon.svg"})));
     said.hear(&admin.send_text("POST", "/api/trpc/app.create", r#"{"name": "a", "name": "b"}"#));
@@ -261,6 +273,32 @@ fn rules_of_records(said: &mut Said) {
         "apiKeys.createOwn",
         &json!({"expiresAt": "2999-01-01T00:00:00.000Z"}),
     ));
+}
+
+fn rules_of_boards(said: &mut Said, admin: &impl Client, many: &[Value]) {
+    let note = json!({"kind": "note", "text": "a".repeat(8000)});
+    for (key, value) in [
+        ("items", json!([{"kind": "x"}])),
+        ("items", json!([{"kind": "clock", "timeZone": "x y"}])),
+        ("items", json!(vec![&note; 17])),
+        ("sections", json!([{"items": many}])),
+        ("slug", json!("-")),
+    ] {
+        let mut board = json!({"name": "b", "isPublic": false});
+        board[key] = value;
+        said.hear(&admin.mutate("board.create", &board));
+    }
+    let both = json!({"name": "b", "isPublic": false, "items": [note], "sections": []});
+    said.hear(&admin.mutate("board.create", &both));
+}
+
+fn rules_of_looks(said: &mut Said, admin: &impl Client) {
+    said.hear(&admin.mutate("site.update", &json!({"accentColor": "red"})));
+    said.hear(&admin.mutate("site.update", &json!({"logo": "x"})));
+    for body in ["AAAA", &*"A".repeat(3 << 19)] {
+        let image = format!("data:image/png;base64,{body}");
+        said.hear(&admin.mutate("picture.create", &json!({"image": image})));
+    }
 }
 
 fn rules_of_documents(said: &mut Said) {
@@ -296,7 +334,9 @@ fn rules_of_documents(said: &mut Said) {
         json!({"apps": [{"name": "a"}, {"name": "a"}]}),
         json!({"apps": [{"name": "Twin"}]}),
         json!({"users": people}),
+        json!({"pictures": [{"id": "0".repeat(64), "image": picture("one")}]}),
         board(json!({"items": [{}]})),
+        board(json!({"items": [], "sections": []})),
         board(json!({"creator": "nobody"})),
         board(json!({"creator": "root"})),
         board(json!({"items": [{"app": {"id": MISSING}}]})),
@@ -419,7 +459,7 @@ fn limits(said: &mut Said) {
     let long = json!({"username": "a".repeat(200), "password": PASSWORD});
     said.hear(&listening.client.mutate("user.initUser", &long));
 
-    let records = Arc::new(MemoryRecords::new(Arc::new(portico_model::time::SystemClock)));
+    let records = Arc::new(MemoryRecords::new(Arc::new(SystemClock)));
     let listening = service().throttle(Throttle::new(records)).listen();
     administrator_of(&listening.client);
     let wrong = json!({"username": "root", "password": "wrong"});
@@ -429,4 +469,67 @@ fn limits(said: &mut Said) {
             .find(|answer| answer.status == 429)
             .expect("a throttled try"),
     );
+}
+
+/// With as many pictures as one person, and as the service, may have.
+fn pictures(said: &mut Said) {
+    let storage = Arc::new(MemoryStorage::new());
+    let listening = TestService::over(storage.clone()).listen();
+    let admin = administrator_of(&listening.client);
+    let upload = |name: &str| admin.mutate("picture.create", &json!({"image": picture(name)}));
+    for number in 0..50 {
+        upload(&number.to_string()).assert_status(200);
+    }
+    said.hear(&upload("one more"));
+
+    let editor = admin.user_with("editor", "app-create");
+    listening.runtime.block_on(async {
+        let context = Identity::operator().context("test");
+        let begun = storage.begin_dashboard(Access::Write, &context).await;
+        let mut transaction = begun.expect("a transaction");
+        for number in 50..2000_u32 {
+            let bytes = number.to_be_bytes().to_vec();
+            let new = NewPicture {
+                id: Picture::id_of(&bytes),
+                picture: Picture {
+                    content_type: "image/gif".into(),
+                    bytes,
+                },
+                uploader_id: None,
+                uploaded_at: SystemClock.now(),
+            };
+            transaction.put_picture(&new).await.expect("a picture");
+        }
+        transaction.commit().await.expect("the pictures");
+    });
+    said.hear(&editor.mutate("picture.create", &json!({"image": picture("one more")})));
+}
+
+/// Where a proxy signs people in, and where only some or none have a password.
+fn other_ways_to_sign_in(said: &mut Said) {
+    let off = service().passwords(PasswordSignIn::Off).listen();
+    let sign_in = json!({"username": "root", "password": PASSWORD});
+    said.hear(&off.client.post("/api/auth/sign-in", &sign_in));
+    let some = service().passwords(PasswordSignIn::Administrators).listen();
+    let registration = json!({
+        "username": "bob", "password": PASSWORD, "email": "bob@example.com", "inviteId": MISSING, "token": "x",
+    });
+    said.hear(&some.client.mutate("user.register", &registration));
+
+    let proxy = ProxySignIn {
+        user: "remote-user".parse().expect("a name of a header"),
+        name: None,
+        email: None,
+        groups: None,
+        separator: ',',
+        sign_up: true,
+    };
+    let url = "http://portico.example".parse().expect("a URL");
+    let listening = service().proxy_sign_in(proxy, url).listen();
+    administrator_of(&listening.client);
+    for (host, user) in [("portico.example", "ada, root"), ("evil.example", "ada")] {
+        let headers = [("host", host), ("remote-user", user)];
+        let answer = listening.client.send("GET", "/api/trpc/app.all", &headers, None);
+        said.hear(&answer);
+    }
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds the fuzzer and runs each target for this many seconds, on all cores: tests/fuzz/run.sh SECONDS [TARGET…]
+# FUZZ_SEED makes a run that another one can repeat; without it each begins elsewhere.
 # Inputs that fail are left in target/fuzz/TARGET; what was found besides the committed corpus in target/fuzz/TARGET/corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -20,7 +21,8 @@ program=$built/debug/portico-fuzz
 fuzz() {
 	local found=$built/fuzz/$1 log=$built/fuzz/$1.log
 	mkdir -p "$found/corpus"
-	if FUZZ_TARGET=$1 "$program" "$found/corpus" "tests/fuzz/corpus/$1" -max_total_time="$seconds" -timeout=20 \
+	if FUZZ_TARGET=$1 "$program" "$found/corpus" "tests/fuzz/corpus/$1" -max_total_time="$seconds" \
+		-seed="${FUZZ_SEED:-0}" -timeout=20 \
 		-rss_limit_mb=4096 -max_len=65536 -artifact_prefix="$found/" -print_final_stats=1 >"$log" 2>&1; then
 		echo "$1: $(grep -c NEW "$log" || true) new inputs, $(sed -n 's/stat::number_of_executed_units: *//p' "$log") runs"
 	else

@@ -231,14 +231,14 @@ fn a_host_that_has_become_too_old_is_not_ready_and_its_log_names_both_versions()
     let ready_answer = ready(&one);
     assert_eq!(ready_answer.status, 200);
     let newer = "
-        UPDATE portico_version SET version = 9, oldest = 9;
+        UPDATE portico_version SET version = 99, oldest = 99;
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name LIKE 'portico/%'";
     let since = one.log().len();
     postgresql.run("home", newer);
     wait_until("a refusal", || ready(&one).status == 503);
     assert_eq!(admin.send_allowing_5xx("GET", "/api/apps", None).status, 503);
-    let line = one.wait_for_log(since, "version 9");
+    let line = one.wait_for_log(since, "version 99");
     assert!(line.contains("this portico knows versions up to "), "{line}");
     // A newer host that lets this one work alongside it.
     postgresql.run("home", "UPDATE portico_version SET oldest = 2");

@@ -71,12 +71,15 @@ fn a_link_that_was_made_before_sets_no_password_of_someone_who_may_not_use_it() 
 }
 
 /// A proxy that vouches for an administrator.
+const PROXY: [&str; 4] = [
+    "--trusted-proxies=127.0.0.1",
+    "--public-url=http://portico.example",
+    "--proxy-user-header=Remote-User",
+    "--proxy-groups-header=Remote-Groups",
+];
+
 fn with_proxy() -> Builder {
-    Builder::default()
-        .argument("--trusted-proxies=127.0.0.1")
-        .argument("--public-url=http://portico.example")
-        .argument("--proxy-user-header=Remote-User")
-        .argument("--proxy-groups-header=Remote-Groups")
+    PROXY.into_iter().fold(Builder::default(), Builder::argument)
 }
 
 fn by_proxy(server: &Portico, path: &str) -> Answer {
@@ -125,7 +128,7 @@ fn passwords_are_off_only_if_an_administrator_comes_in_another_way() {
             .argument("--oidc-client-id=portico"),
     );
     assert!(said.contains("no enabled administrator"), "{said}");
-    server.start_again_with(&[&off]);
+    server.start_again_with(&[&PROXY[..], &[&*off]].concat());
     by_proxy(&server, "/api/auth/session").assert_status(200);
     for (name, password) in [("root", PASSWORD), ("root", "a wrong password"), ("nobody", "x")] {
         let refused = sign_in(&server, name, password);

@@ -249,7 +249,7 @@ fn another_site_changes_nothing_by_way_of_the_proxy() {
 }
 
 #[test]
-fn a_user_who_is_disabled_or_deleted_is_refused_with_the_next_request() {
+fn a_user_who_is_disabled_is_refused_with_the_next_request_and_one_who_is_deleted_comes_back_as_a_new_one() {
     let host = Host::start();
     let ada = [("Remote-User", "ada")];
     let id = user_of(&host.session(&ada))["id"].clone();
@@ -298,6 +298,22 @@ fn pages_show_who_the_proxy_signed_in() {
         "",
     );
     assert!(page.assert_status(200).text().contains("ada"));
+    // Who signs out is told that the proxy goes on.
+    let cookie = page.header("set-cookie").expect("the cookie of forms");
+    let cookie = cookie.split(';').next().expect("a cookie");
+    let text = page.text();
+    let (_, rest) = text.split_once("name=\"form-token\" value=\"").expect("a form");
+    let token = rest.split('"').next().expect("a token");
+    let headers = [
+        ("host", HOST),
+        ("Remote-User", "ada"),
+        ("cookie", cookie),
+        ("content-type", "application/x-www-form-urlencoded"),
+    ];
+    let request = raw::with_headers("POST", "/sign-out", &headers, &format!("form-token={token}"));
+    let out = raw::send(&host.server.address(), request.as_bytes());
+    out.assert_status(303);
+    assert_eq!(out.header("location"), Some("/?note=still-signed-in"));
     let query = trpc_query_path("user.getAll", &NO_INPUT);
     host.send("GET", &query, &[("Remote-User", "ada")], "")
         .assert_refused(403, "FORBIDDEN");

@@ -300,9 +300,9 @@ impl Portico {
         let database = rusqlite::Connection::open(self.data().join("portico.db")).expect("the database");
         let view = "
             DROP TABLE invite;
-            CREATE VIEW invite (id, token_hash, expires_at, creator_id) AS
+            CREATE VIEW invite (id, token_hash, expires_at, creator_id, note) AS
                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-                SELECT i, x'', i, NULL FROM n WHERE i < 0;";
+                SELECT i, x'', i, NULL, NULL FROM n WHERE i < 0;";
         database.execute_batch(view).expect("a view");
     }
 

@@ -218,7 +218,8 @@ impl Row {
     pub fn created(&self, output: &Value) -> usize {
         match self.about {
             About::First => output.as_array().expect("records").len(),
-            About::Report => output["created"].as_array().expect("records").len(),
+            // And the picture, which no report names.
+            About::Report => output["created"].as_array().expect("records").len() + 1,
             About::Rule | About::Caller | About::Nothing => self.creates().into(),
         }
     }
@@ -334,6 +335,7 @@ fn document(records: &mut dyn Records) -> Value {
                 {"bookmarks": [{"id": records.app()}], "size": "wide"}, {"note": "Milk"}, {"clock": {}}]}],
             "sharedWith": {"users": [creator], "groups": [group]},
         }],
+        "pictures": [{"image": picture(&name)}],
     })
 }
 
@@ -417,7 +419,8 @@ pub static TABLE: &[Row] = &[
         json!({"inviteId": id, "token": token})
     })
     .weight(10),
-    mutation("invite.createInvite", ADMIN, |_| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
+    mutation("invite.createInvite", ADMIN, |it|
+        json!({"expirationDate": "2999-12-31T00:00:00.000Z", "groupIds": [it.group()]}))
         .rest("POST", "/api/invites").weight(25),
     mutation("invite.deleteInvite", ADMIN, |it| json!({"id": it.spare_invite()}))
         .rest("DELETE", "/api/invites/{id}").weight(8),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_http::{self as http, HttpLimits, HttpSettings};
+use portico_http::{self as http, HttpLimits, HttpSettings, ProxySignIn, PublicUrl};
 use portico_model::time::{Clock, SystemClock};
 use portico_sandbox::icons::{Icons, NoIcons};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, Wasm};
@@ -100,6 +100,7 @@ pub struct TestService {
     limits: Limits,
     call_time: Duration,
     throttle: Throttle,
+    passwords: PasswordSignIn,
     audit: AuditSettings,
     reachability: Option<Arc<dyn Reachability>>,
     http: HttpSettings,
@@ -125,6 +126,7 @@ impl TestService {
             limits: Limits::default(),
             call_time: Duration::from_secs(60),
             throttle: Throttle::off(),
+            passwords: PasswordSignIn::On,
             audit: AuditSettings::default(),
             reachability: None,
             http: behind_proxy(),
@@ -158,6 +160,19 @@ impl TestService {
     /// With these limits to sign-ins.
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = throttle;
+        self
+    }
+
+    /// With these people signing in with a password.
+    pub fn passwords(mut self, passwords: PasswordSignIn) -> Self {
+        self.passwords = passwords;
+        self
+    }
+
+    /// With a proxy on this machine, which signs people in at this URL.
+    pub fn proxy_sign_in(mut self, proxy: ProxySignIn, public_url: PublicUrl) -> Self {
+        self.http.proxy_sign_in = Some(proxy);
+        self.http.public_url = Some(public_url);
         self
     }
 
@@ -208,7 +223,7 @@ impl TestService {
             secrets: Secrets::new(self.random),
             call_time: self.call_time,
             throttle: self.throttle,
-            passwords: PasswordSignIn::On,
+            passwords: self.passwords,
             audit: self.audit,
             reachability: self.reachability,
         };

@@ -1,6 +1,7 @@
 //! How functions of `people` reach the database: a piece of work in one transaction, which is tried again when it collides.
 
 use portico_model::error::{self, Code};
+use portico_rules::refusal::Refusal;
 use portico_sql::{Settings, SqlTransaction};
 use portico_storage::{Access, CallContext, Error as StorageError};
 
@@ -41,6 +42,12 @@ pub enum Failure {
 impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         Self::Storage(error)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal.into())
     }
 }
 

@@ -10,7 +10,7 @@ use axum::{
 };
 use portico_http::read_json_bytes;
 use portico_model::error::Code;
-use portico_model::refusal::SiteRule;
+use portico_model::refusal::{Refusal, SiteRule};
 use portico_service::site::foreign_site;
 use serde_json::{Map, Value, json};
 
@@ -68,8 +68,7 @@ pub(crate) async fn respond(caller: &Caller, route: Route, body: Body) -> Respon
 /// `GET /api/auth/csrf`
 fn csrf(caller: &Caller) -> Result<Response, Failure> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|_| Failure::new(Code::InternalServerError, "Internal server error"))?;
+    getrandom::fill(&mut bytes).map_err(|_| Refusal::Internal)?;
     let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let (name, secure) = match caller.compat.is_secure {
         true => ("__Host-authjs.csrf-token", "; Secure"),

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http_body_util::{BodyExt, Limited};
 use portico_http::InProcess;
-use portico_model::error::Code;
+use portico_model::{error::Code, refusal::Refusal};
 use serde_json::{Value, json};
 use tokio::{
     sync::{OnceCell, SemaphorePermit},
@@ -184,7 +184,7 @@ impl Caller {
             return Err(Failure::of(error, retry_after));
         }
         if !answer["result"].is_object() {
-            return Err(Failure::new(Code::InternalServerError, "Internal server error"));
+            return Err(Refusal::Internal.into());
         }
         let cookies = reply.headers.get_all(header::SET_COOKIE).iter().cloned();
         let cookies = cookies.collect();
@@ -242,7 +242,8 @@ impl Caller {
         if permissions.iter().any(|permission| permission == "admin") {
             return Ok(());
         }
-        Err(Failure::new(Code::Forbidden, "This needs the permission admin"))
+        let permission = "admin".into();
+        Err(Refusal::NeedsPermission { permission }.into())
     }
 
     /// Portico's response about the session, or the status with which it has refused.
@@ -301,8 +302,7 @@ pub(crate) async fn read_beginning(body: Body, most: usize, longest: Duration) -
         Ok(false)
     };
     let is_longer = timeout(longest, until_more).await;
-    let is_longer =
-        is_longer.map_err(|_| Failure::new(Code::Timeout, "The body took too long to arrive"))??;
+    let is_longer = is_longer.map_err(|_| Refusal::BodyTooLate)??;
     if !is_longer {
         return Ok(Beginning::Whole(read.into()));
     }
@@ -311,7 +311,7 @@ pub(crate) async fn read_beginning(body: Body, most: usize, longest: Duration) -
 }
 
 fn cut() -> Failure {
-    Failure::new(Code::BadRequest, "The body ended before it was whole")
+    Refusal::BodyCut.into()
 }
 
 /// Whether the headers say that the body is JSON.

@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use portico_model::error::Code;
+use portico_model::refusal::Refusal;
 use serde_json::{Value, json};
 
 use crate::{
@@ -35,7 +35,7 @@ async fn describe(caller: &Caller) -> Result<Bytes, Failure> {
     let reply = caller.send(Method::GET, "/api/openapi", None).await?;
     let mut document = reply.json().await;
     let Some(paths) = document["paths"].as_object_mut() else {
-        return Err(Failure::new(Code::InternalServerError, "Internal server error"));
+        return Err(Refusal::Internal.into());
     };
     for (method, path, procedure) in rest::routes() {
         let known = paths.entry(path).or_insert_with(|| json!({}));

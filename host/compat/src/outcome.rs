@@ -5,7 +5,10 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use portico_model::error::{Code, Error};
+use portico_model::{
+    error::{Code, Error},
+    refusal::{Missing, Refusal},
+};
 use serde_json::{Value, json};
 
 /// A call that succeeded, or one that was refused.
@@ -60,6 +63,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.code(), refusal)
+    }
+}
+
 impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let message: String = message.into();
@@ -73,8 +82,8 @@ impl Failure {
         )
     }
 
-    pub fn not_found(what: &str) -> Self {
-        Self::new(Code::NotFound, format!("{what} not found"))
+    pub fn not_found(what: Missing) -> Self {
+        Refusal::NotFound { what }.into()
     }
 
     /// The input breaks this rule at this key.

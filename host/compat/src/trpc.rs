@@ -15,7 +15,7 @@ use axum::{
     response::Response,
 };
 use portico_http::{read_json_bytes, read_json_text};
-use portico_model::error::Code;
+use portico_model::{error::Code, refusal::Refusal};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -295,10 +295,7 @@ async fn answer_here(
                     format!("A batch has at most {MOST_HERE} calls of procedures that only Homarr has");
                 Err(Failure::new(Code::BadRequest, message))
             }
-            0 => Err(Failure::new(
-                Code::PayloadTooLarge,
-                "The answers of this batch are too large together",
-            )),
+            0 => Err(Refusal::AnswersTooLarge.into()),
             _ => call.make(&caller, &method).await,
         };
         if let Ok(output) = &mut outcome {

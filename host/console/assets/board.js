@@ -19,10 +19,12 @@ addEventListener("beforeunload", (event) => {
   if (isChanged && form()) event.preventDefault();
 });
 document.addEventListener("input", ({ target }) => {
-  if (target.closest("#edit") && target.id !== "app-query" && target.name !== "pick") change();
+  if (target.closest("#edit") && target.id !== "app-query") change();
 });
 document.addEventListener("htmx:confirm", (event) => {
-  const { elt, verb } = event.detail;
+  const { elt, target, verb } = event.detail;
+  // What is put into a part of the page, such as the search, leaves nothing.
+  if (target !== document.body) return;
   const leaves = form() && isChanged && !(form().contains(elt) && verb === "post");
   if (!leaves) return;
   if (confirm(form().dataset.leave)) isChanged = false;
@@ -37,7 +39,53 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   else if (target.closest?.("#items") && target.id === "items") change();
 });
 
-const titleOf = (part) => find("[data-title]", part)?.textContent ?? find("input:not([type])", part)?.value ?? "";
+// A field that must be filled in may be in the settings, which begin closed.
+document.addEventListener("invalid", ({ target }) => {
+  const settings = target.closest("#edit .settings");
+  if (settings) settings.open = true;
+}, true);
+
+// While all parts are replaced, nothing is done with them: it would be lost.
+let focused = null;
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  if (detail.target.id !== "items") return;
+  focused = document.activeElement;
+  detail.target.inert = true;
+});
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.target.id !== "items") return;
+  detail.target.inert = false;
+  // They are still there if the request failed.
+  if (detail.target.isConnected) focused?.focus({ preventScroll: true });
+});
+
+// Apps that are ticked while others are searched for stay ticked.
+let picked = new Set();
+const picks = (root) => all('input[name="pick"]', root);
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.target.id !== "apps-found") return;
+  const counts = (pick) => pick.type === "hidden" || pick.checked;
+  picked = new Set(picks(detail.target).filter(counts).map((pick) => pick.value));
+});
+document.addEventListener("htmx:afterSwap", ({ target }) => {
+  if (target.id !== "apps-found") return;
+  const rest = new Set(picked);
+  for (const pick of picks(target)) {
+    const isPicked = rest.delete(pick.value);
+    if (pick.type !== "hidden") pick.checked = isPicked;
+    else if (!isPicked) pick.remove();
+  }
+  for (const value of rest) {
+    const pick = document.createElement("input");
+    Object.assign(pick, { type: "hidden", name: "pick", value });
+    target.prepend(pick);
+  }
+});
+
+function titleOf(part) {
+  if (!part.matches("[data-section]")) return find("[data-title]", part)?.textContent ?? "";
+  return find('input[name^="section-"]', part).value.trim() || part.getAttribute("aria-label");
+}
 
 // Says to those who do not see it where a part is now.
 function tell(words, ...values) {

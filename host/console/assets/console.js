@@ -3,7 +3,8 @@
 
 const find = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-const shown = (element) => element.offsetParent !== null;
+// What is in a section that is closed is not shown, either.
+const shown = (element) => element.checkVisibility();
 
 // What the frame of a page says to this script. htmx replaces the content of BODY, but no attributes of BODY and HTML.
 const frame = () => find("#frame")?.dataset ?? {};
@@ -28,7 +29,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   }
   if (event.detail.target === document.body) remember();
   // What was typed stays if it could not be sent.
-  if (requestConfig.verb === "get" || requestConfig.path === "/sign-out") return;
+  if (requestConfig.verb === "get") return;
   const hasEnded = new URL(xhr.responseURL).pathname === "/sign-in" && requestConfig.path !== "/sign-in";
   // The form for a board comes back with everything that it held, whatever failed; no other page takes its place.
   const isForm = xhr.responseText.includes('id="edit"');
@@ -122,9 +123,14 @@ function tell(text) {
   box.scrollIntoView({ block: "nearest" });
 }
 
-// An icon that cannot be had is replaced by the first letter of the name.
+// An icon that cannot be had is replaced by the first letter of the name. A picture without one leaves its place empty, so
+// that nothing moves.
 function replaceIcon(image) {
-  if (image.dataset.initial && image.parentElement) image.parentElement.dataset.initial = image.dataset.initial;
+  if (image.dataset.initial === undefined) {
+    image.style.visibility = "hidden";
+    return;
+  }
+  if (image.parentElement) image.parentElement.dataset.initial = image.dataset.initial;
   image.remove();
 }
 document.addEventListener("error", ({ target }) => target instanceof HTMLImageElement && replaceIcon(target), true);
@@ -167,10 +173,11 @@ function choose(tile) {
   tile?.scrollIntoView({ block: "nearest" });
 }
 
-// What is searched for a text: the name, the description, and the host of the link.
+// What is searched for a text: the name, the description, and the host of an app's link.
 function wordsOf(tile) {
   const parts = [".name", ".about"].map((part) => find(part, tile)?.textContent ?? "");
-  return [...parts, tile.host ?? ""].join("\n").toLocaleLowerCase();
+  const host = tile.matches(".destination") ? "" : (tile.host ?? "");
+  return [...parts, host].join("\n").toLocaleLowerCase();
 }
 
 function filter(box) {
@@ -319,11 +326,13 @@ async function openSearch() {
   dialog.showModal();
   first.focus();
   const answer = await fetch("/?all=1").catch(() => null);
-  if (!answer?.ok || new URL(answer.url).pathname !== "/") {
+  const text = await answer?.text().catch(() => null);
+  if (!dialog.open) return;
+  if (!text || !answer.ok || new URL(answer.url).pathname !== "/") {
     location.assign("/search");
     return;
   }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
   const parts = all("form.find, .engines, #found", page).map((part) => document.importNode(part, true));
   find("#find", parts[0]).value = first.value;
   dialog.replaceChildren(...parts);
@@ -516,7 +525,7 @@ async function renewMarks() {
   }
   enrich();
   // The first checks have just begun.
-  if (find(".status.is-unknown")) {
+  if (find(".mark.is-unknown")) {
     clearTimeout(nextLook);
     nextLook = setTimeout(renewMarks, 5_000);
   }

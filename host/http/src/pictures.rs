@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
-use portico_model::error::Error;
+use portico_model::{error::Error, refusal::Missing};
 use portico_service::pictures;
 
 use crate::{auth::finish_and_report, bodies, request::RequestId, state::Shared};
@@ -22,7 +22,7 @@ pub(super) async fn picture(
 ) -> Response {
     let found = pictures::read(&http.service, &picture_id, &id.0).await;
     let response = found.and_then(|found| {
-        let picture = found.ok_or_else(|| Error::not_found("Picture"))?;
+        let picture = found.ok_or_else(|| Error::not_found(Missing::Picture))?;
         let etag = format!("\"{picture_id}\"");
         let sent = request.headers().get(header::IF_NONE_MATCH);
         let is_current = sent.is_some_and(|sent| sent.as_bytes() == etag.as_bytes());

@@ -171,7 +171,7 @@ pub(super) async fn sign_out(
     let led = async {
         let oidc = on(&http)?;
         if !oidc.signs_out() {
-            return Err(Error::new(Code::NotFound, "Signing out at the issuer is off"));
+            return Err(Refusal::ProviderSignOutOff.into());
         }
         check_opened(&parts)?;
         check_not_framed(&parts)?;
@@ -275,10 +275,7 @@ impl Query {
         let pairs = query_pairs(parts.uri.query())?;
         let mut keys = HashSet::new();
         if !pairs.iter().all(|(key, _)| keys.insert(key)) {
-            return Err(Error::new(
-                Code::BadRequest,
-                "A key of the query appears more than once",
-            ));
+            return Err(Refusal::QueryKeyTwice.into());
         }
         Ok(Self(pairs))
     }

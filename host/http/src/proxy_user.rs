@@ -16,7 +16,8 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderName, header, request::Parts},
 };
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_model::refusal::{HeaderRule, Refusal};
 use portico_service::{external::ProxyUser, site::PublicUrl};
 use tracing::warn;
 
@@ -94,7 +95,7 @@ impl ProxySignIn {
             None => Ok(None),
         };
         let name = match &self.name {
-            Some(name) => one(headers, name, LONGEST)?.ok_or_else(|| refuse(name, "is missing"))?,
+            Some(name) => one(headers, name, LONGEST)?.ok_or_else(|| refuse(name, HeaderRule::Missing))?,
             None => user,
         };
         let groups = match &self.groups {
@@ -123,7 +124,7 @@ impl ProxySignIn {
                 .keys()
                 .find(|name| *name != own && spelled_alike(name.as_str()) == alike);
             if other.is_some() {
-                return Err(refuse(own, "is also there in another spelling"));
+                return Err(refuse(own, HeaderRule::OtherSpelling));
             }
         }
         Ok(())
@@ -178,13 +179,13 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(refuse(name, "must be there once"));
+        return Err(refuse(name, HeaderRule::NotOnce));
     }
     let Ok(text) = std::str::from_utf8(value.as_bytes()) else {
-        return Err(refuse(name, "must be UTF-8"));
+        return Err(refuse(name, HeaderRule::NotUtf8));
     };
     if text.contains("=?") {
-        return Err(refuse(name, "must not be encoded (RFC 2047)"));
+        return Err(refuse(name, HeaderRule::Encoded));
     }
     Ok(Some(text.trim()))
 }
@@ -195,13 +196,13 @@ fn one<'a>(headers: &'a HeaderMap, name: &HeaderName, most: usize) -> Result<Opt
         return Ok(None);
     };
     if text.is_empty() {
-        return Err(refuse(name, "must not be empty"));
+        return Err(refuse(name, HeaderRule::Empty));
     }
     if text.contains(',') {
-        return Err(refuse(name, "must not be a list"));
+        return Err(refuse(name, HeaderRule::List));
     }
     if text.chars().nth(most).is_some() {
-        return Err(refuse(name, "must have at most 255 characters"));
+        return Err(refuse(name, HeaderRule::TooLong { most }));
     }
     Ok(Some(text))
 }
@@ -220,14 +221,13 @@ fn check_host(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(),
     if is_own(&header::HOST) == Some(true) && is_own(&FORWARDED_HOST) != Some(false) {
         return Ok(());
     }
-    let message = "Who has signed in at the proxy counts only at the public URL (--public-url): open it there, and \
-                   let the proxy pass the header Host on unchanged";
-    Err(Error::new(Code::Forbidden, message))
+    Err(Refusal::ProxyElsewhere.into())
 }
 
 /// The refusal of a header. It does not repeat the value.
-fn refuse(name: &HeaderName, rule: &str) -> Error {
-    Error::new(Code::BadRequest, format!("The header {name} of the proxy {rule}"))
+fn refuse(name: &HeaderName, rule: HeaderRule) -> Error {
+    let name = name.as_str().into();
+    Refusal::ProxyHeader { name, rule }.into()
 }
 
 fn warn_once(name: &HeaderName, peer: Option<&ConnectInfo<SocketAddr>>) {
@@ -241,6 +241,7 @@ fn warn_once(name: &HeaderName, peer: Option<&ConnectInfo<SocketAddr>>) {
 #[cfg(test)]
 mod tests {
     use axum::http::{HeaderValue, Request};
+    use portico_model::error::Code;
 
     use super::*;
 

@@ -1,5 +1,5 @@
-//! Fetches pictures and indexes of icons. Users who may change an app choose the URL of its picture, and the operator
-//! that of an index, but neither chooses where it redirects. So every URL is checked.
+//! Fetches pictures and indexes of icons. Users who may change an app choose the URL of its picture, a provider that of
+//! its user's picture, and the operator that of an index, but none chooses where it redirects. So every URL is checked.
 //!
 //! Invariants:
 //! - At each redirect, the addresses that are checked are the ones that are connected to; no connection is used for a
@@ -55,6 +55,8 @@ pub(crate) struct Network {
 enum Trust {
     /// Users choose URLs: the hosts that the operator allows. Only they may have a port that browsers block.
     Allowed(AllowList),
+    /// A provider named the URL: none. Each URL has `https:`, also after a redirect.
+    Named,
     /// The operator chose this URL: its host, and if the host's address is private, all hosts to which it redirects.
     Chosen {
         url: Url,
@@ -123,6 +125,18 @@ impl Network {
         Self::with_parts(config, connector, resolver, Trust::Allowed(allow), PICTURE)
     }
 
+    /// For pictures at URLs that a provider named.
+    pub fn for_named() -> Self {
+        let (connector, resolver) = (DefaultConnector::default(), DefaultResolver::default());
+        Self::with_parts(
+            config().accept("image/*"),
+            connector,
+            resolver,
+            Trust::Named,
+            PICTURE,
+        )
+    }
+
     fn with_parts(
         config: ConfigBuilder<AgentScope>,
         connector: impl Connector,
@@ -145,8 +159,7 @@ impl Network {
 
 impl Fetch for Network {
     fn fetch(&self, url: &Url) -> Result<Vec<u8>, IconError> {
-        let (_, mut response) = self.open(url)?;
-        self.body(&mut response)
+        self.fetch_until(url, self.deadline())
     }
 }
 
@@ -172,10 +185,21 @@ impl Network {
         Self::with_parts(config, connector, resolver, Trust::Allowed(allow), PAGE)
     }
 
+    /// When a fetch that begins now has to be over.
+    pub fn deadline(&self) -> Instant {
+        Instant::now() + self.limits.time
+    }
+
+    /// The content at a URL, as [`Fetch::fetch`] returns it, for several fetches that share their time. Blocks.
+    pub fn fetch_until(&self, url: &Url, deadline: Instant) -> Result<Vec<u8>, IconError> {
+        let (_, mut response) = self.open(url, deadline)?;
+        self.body(&mut response)
+    }
+
     /// The beginning of what is at a URL that [`fetchable`] returned: at most as many bytes as the limit says, and no
     /// more than `is_enough` asks for. What has arrived counts if the rest is late. Blocks.
     pub fn fetch_beginning(&self, url: &Url, is_enough: fn(&[u8]) -> bool) -> Result<Beginning, IconError> {
-        let (url, mut response) = self.open(url)?;
+        let (url, mut response) = self.open(url, self.deadline())?;
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok());
         let content_type = content_type.unwrap_or_default().to_owned();
@@ -198,12 +222,14 @@ impl Network {
     }
 
     /// The response with status 200, after redirects, and its URL.
-    fn open(&self, url: &Url) -> Result<(Url, Response<Body>), IconError> {
-        let deadline = Instant::now() + self.limits.time;
+    fn open(&self, url: &Url, deadline: Instant) -> Result<(Url, Response<Body>), IconError> {
         let mut url = url.clone();
         for _ in 0..=self.limits.redirects {
             self.trust.check(&url)?;
             let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(IconError::TimedOut(self.limits.time));
+            }
             let request = self.agent.get(url.as_str()).config();
             let request = request.timeout_global(Some(left)).build();
             let response = request.call().map_err(|error| self.reason(error))?;
@@ -274,11 +300,15 @@ fn config() -> ConfigBuilder<AgentScope> {
 impl Trust {
     /// Refuses a URL by its own text.
     fn check(&self, url: &Url) -> Result<(), IconError> {
-        let Self::Allowed(allow) = self else {
-            return Ok(());
-        };
-        if allow.includes(url) {
-            return Ok(());
+        match self {
+            Self::Chosen { .. } => return Ok(()),
+            Self::Allowed(allow) if allow.includes(url) => return Ok(()),
+            Self::Named if url.scheme() != "https" => {
+                return Err(IconError::new(
+                    "pictures that a provider named are fetched by https: alone",
+                ));
+            }
+            Self::Allowed(_) | Self::Named => {}
         }
         let address: Option<IpAddr> = match url.host() {
             Some(Host::Ipv4(address)) => Some(address.into()),
@@ -290,7 +320,18 @@ impl Trust {
         }
         match url.port_or_known_default() {
             Some(port) if is_usual_port(port) => Ok(()),
-            _ => Err(to_allow(url, "has a port that browsers block")),
+            _ => Err(self.refuse(url, "has a port that browsers block")),
+        }
+    }
+
+    /// The refusal of a host that only the operator could allow.
+    fn refuse(&self, url: &Url, what: &str) -> IconError {
+        match self {
+            Self::Named => {
+                let host = url.host_str().unwrap_or_default();
+                IconError::new(format!("{host}, which a provider named, {what}"))
+            }
+            Self::Allowed(_) | Self::Chosen { .. } => to_allow(url, what),
         }
     }
 
@@ -298,6 +339,7 @@ impl Trust {
     fn includes(&self, url: &Url, addresses: &ResolvedSocketAddrs) -> bool {
         match self {
             Self::Allowed(allow) => allow.includes(url),
+            Self::Named => false,
             Self::Chosen {
                 url: chosen,
                 is_private,
@@ -311,7 +353,7 @@ impl Trust {
 
     fn not_public(&self, url: &Url) -> IconError {
         match self {
-            Self::Allowed(_) => to_allow(url, "has an address of a private network"),
+            Self::Allowed(_) | Self::Named => self.refuse(url, "has an address of a private network"),
             Self::Chosen { .. } => {
                 let host = url.host_str().unwrap_or_default();
                 IconError::new(format!(

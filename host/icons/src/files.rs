@@ -49,6 +49,15 @@ const MOST_READS: usize = 32;
 pub(crate) const FAILURE_LASTS: Duration = Duration::from_secs(5 * 60);
 const MOST_FAILURES: usize = 10_000;
 
+/// Who chose the URL of a picture.
+#[derive(Clone, Copy)]
+enum ChosenBy {
+    /// Someone who may change a record, such as an app.
+    User,
+    /// A provider of sign-in.
+    Provider,
+}
+
 type Outcome = Result<Picture, IconError>;
 /// The outcome of a fetch, once it is there.
 type Fetching = watch::Receiver<Option<Outcome>>;
@@ -80,6 +89,8 @@ impl Default for IconFileSettings {
 pub struct IconFiles {
     folder: Folder,
     network: Box<dyn Fetch>,
+    /// For pictures that a provider named.
+    named: Box<dyn Fetch>,
     clock: Arc<dyn Clock>,
     slots: Semaphore,
     reads: Semaphore,
@@ -98,10 +109,15 @@ impl IconFiles {
     /// Pictures in this folder, which need not exist. Several processes may use it at the same time.
     pub fn open(folder: PathBuf, settings: IconFileSettings) -> Arc<Self> {
         let network = Network::new(settings.allow.clone());
-        Self::with(folder, settings, network)
+        Self::with(folder, settings, network, Network::for_named())
     }
 
-    pub(crate) fn with(folder: PathBuf, settings: IconFileSettings, network: impl Fetch) -> Arc<Self> {
+    pub(crate) fn with(
+        folder: PathBuf,
+        settings: IconFileSettings,
+        network: impl Fetch,
+        named: impl Fetch,
+    ) -> Arc<Self> {
         let bounds = Bounds {
             bytes: settings.most_bytes,
             files: settings.most_files,
@@ -109,6 +125,7 @@ impl IconFiles {
         Arc::new(Self {
             folder: Folder::new(folder, bounds),
             network: Box::new(network),
+            named: Box::new(named),
             clock: settings.clock,
             slots: Semaphore::new(MOST_AT_ONCE),
             reads: Semaphore::new(MOST_READS),
@@ -140,16 +157,31 @@ impl IconFiles {
             }
             PictureSource::Web(url) => url,
         };
-        let name = Name::of(&url);
+        self.get_at(url, ChosenBy::User).await
+    }
+
+    /// The picture at a URL that a provider named: from a public address, and by `https:`.
+    pub async fn get_named(self: &Arc<Self>, url: &str) -> Result<Picture, IconError> {
+        match PictureSource::of(url)? {
+            PictureSource::Web(url) => self.get_at(url, ChosenBy::Provider).await,
+            PictureSource::Data(_) => Err(IconError::new("a provider names pictures by https: alone")),
+        }
+    }
+
+    async fn get_at(self: &Arc<Self>, url: Url, by: ChosenBy) -> Outcome {
+        let name = match by {
+            ChosenBy::User => Name::of(&url),
+            ChosenBy::Provider => Name::of_named(&url),
+        };
         if let Some(picture) = self.find_stored(&name).await {
             return metrics::count(Ok(picture), "kept");
         }
-        metrics::count(self.fetched(name, url).await, "fetched")
+        metrics::count(self.fetched(name, url, by).await, "fetched")
     }
 
     /// The picture at this URL, once it is fetched.
-    async fn fetched(self: &Arc<Self>, name: Name, url: Url) -> Outcome {
-        let mut fetching = self.fetching(name, url)?;
+    async fn fetched(self: &Arc<Self>, name: Name, url: Url, by: ChosenBy) -> Outcome {
+        let mut fetching = self.fetching(name, url, by)?;
         // This fails if the fetch ended without an outcome.
         let outcome = fetching.wait_for(Option::is_some).await;
         let outcome = outcome.ok().and_then(|outcome| outcome.clone());
@@ -175,7 +207,7 @@ impl IconFiles {
     }
 
     /// The fetch of this URL: the one that runs, or a new one.
-    fn fetching(self: &Arc<Self>, name: Name, url: Url) -> Result<Fetching, IconError> {
+    fn fetching(self: &Arc<Self>, name: Name, url: Url, by: ChosenBy) -> Result<Fetching, IconError> {
         let now = self.clock.now();
         let mut known = self.known();
         if let Some(fetching) = known.fetching.get(&name) {
@@ -198,7 +230,7 @@ impl IconFiles {
         tokio::spawn(async move {
             // The semaphores are never closed.
             let of_host = slots.acquire().await;
-            let fetched = files.clone().fetch(&name, &url).await;
+            let fetched = files.clone().fetch(&name, &url, by).await;
             drop(of_host);
             files.end(&name, &url, &fetched);
             sender.send_replace(Some(fetched));
@@ -207,7 +239,7 @@ impl IconFiles {
     }
 
     /// Fetches a picture whose host has a slot for it.
-    async fn fetch(self: Arc<Self>, name: &Name, url: &Url) -> Outcome {
+    async fn fetch(self: Arc<Self>, name: &Name, url: &Url, by: ChosenBy) -> Outcome {
         if self.known().hosts.is_silent(url, self.clock.now()) {
             return Err(IconError::Silent);
         }
@@ -216,7 +248,7 @@ impl IconFiles {
         let (files, name, url) = (self.clone(), name.clone(), url.clone());
         let spawned = thread::Builder::new().name("icon".to_owned()).spawn(move || {
             // This fails if the host stops.
-            let _ = sender.send(files.fetch_and_keep(&name, &url));
+            let _ = sender.send(files.fetch_and_keep(&name, &url, by));
         });
         match spawned {
             Ok(_) => receiver.await.unwrap_or(Err(IconError::Busy)),
@@ -227,12 +259,16 @@ impl IconFiles {
         }
     }
 
-    fn fetch_and_keep(&self, name: &Name, url: &Url) -> Outcome {
+    fn fetch_and_keep(&self, name: &Name, url: &Url, by: ChosenBy) -> Outcome {
         // It may have been fetched since the caller looked, perhaps by another process.
         if let Some(picture) = self.read(name) {
             return Ok(picture);
         }
-        let fetched = self.network.fetch(url).and_then(Picture::of);
+        let network = match by {
+            ChosenBy::User => &self.network,
+            ChosenBy::Provider => &self.named,
+        };
+        let fetched = network.fetch(url).and_then(Picture::of);
         match &fetched {
             Ok(picture) => {
                 if let Err(error) = self.folder.write(name, picture.bytes()) {

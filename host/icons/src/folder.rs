@@ -37,7 +37,16 @@ pub(crate) struct Name(String);
 
 impl Name {
     pub fn of(url: &Url) -> Self {
-        let hash = Sha256::digest(url.as_str());
+        Self::by(url.as_str())
+    }
+
+    /// The same for a picture that a provider named: others may be fetched from where these may not.
+    pub fn of_named(url: &Url) -> Self {
+        Self::by(&format!("named {url}"))
+    }
+
+    fn by(text: &str) -> Self {
+        let hash = Sha256::digest(text);
         Self(hash.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 

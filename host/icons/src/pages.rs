@@ -2,10 +2,15 @@
 //!
 //! Invariants:
 //! - Nothing is fetched from where no icon would be fetched, at any redirect (`fetch.rs`).
-//! - Of a page at most 256 KiB are read, no further than its head, in five seconds. Its icon takes at most five more.
+//! - Of a page at most 256 KiB are read, no further than its head, in five seconds. Its icons together take at most
+//!   five more.
 //! - At most [`MOST_AT_ONCE`] pages are read at the same time, on threads of their own.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     sync::{Semaphore, oneshot},
@@ -17,7 +22,7 @@ use url::Url;
 use crate::{
     allow::AllowList,
     error::IconError,
-    fetch::{Beginning, Fetch, Network},
+    fetch::{Beginning, Network},
     head::{self, Head},
     picture::Picture,
     place::{PictureSource, data, fetchable},
@@ -148,17 +153,19 @@ impl Networks {
         let usual = "/favicon.ico".to_owned();
         let named = head.icons.iter().chain([&usual]).take(MOST_TRIED);
         let mut urls = named.filter_map(|href| base.join(href).ok());
-        urls.find_map(|url| self.picture(&url))
+        // All share the time of one: people wait.
+        let deadline = self.pictures.deadline();
+        urls.find_map(|url| self.picture(&url, deadline))
     }
 
     /// The URL as it is fetched, if there is a picture.
-    fn picture(&self, url: &Url) -> Option<String> {
+    fn picture(&self, url: &Url, deadline: Instant) -> Option<String> {
         let (url, bytes) = match url.scheme() {
             "data" if url.as_str().len() > LONGEST_DATA => return None,
             "data" => (url.clone(), data(url.as_str().strip_prefix("data:")?).ok()?),
             _ => {
                 let url = fetchable(url.clone()).ok()?;
-                let bytes = self.pictures.fetch(&url).ok()?;
+                let bytes = self.pictures.fetch_until(&url, deadline).ok()?;
                 (url, bytes)
             }
         };

@@ -3,7 +3,7 @@
 //! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v`
 //!   identifies the icon's URL ([`app_icon`]), so that another icon has another address, and browsers may cache it for
 //!   long. `on=dark` or `on=light` asks for the variant that its collection made for such a ground, if there is one.
-//! - `GET /icons/users/{id}?v=…`: the picture of a user for whom a provider vouches, at an `https:` URL.
+//! - `GET /icons/users/{id}?v=…`: the picture of a user for whom a provider vouches, at an `https:` URL of a public address.
 //!   An icon that is an uploaded picture is at the picture's own address.
 //! - `GET /icons/default.svg`: the default icon. What has it gets the icon that fits its name, or its first letter.
 //! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
@@ -36,6 +36,7 @@ use crate::{
     files::IconFiles,
     letter,
     names::{FindIcon, FindVariant, Ground, Names, Variant},
+    picture::Picture,
 };
 
 /// The default icon until 0.1.0 was made: apps that were stored with it are treated alike.
@@ -157,6 +158,8 @@ fn template(path: &[&str]) -> RouteTemplate {
     RouteTemplate(match path {
         ["apps", _] => "/icons/apps/{id}",
         ["engines", _] => "/icons/engines/{id}",
+        ["users", _] => "/icons/users/{id}",
+        ["named", _] => "/icons/named/{name}",
         ["default.svg"] => "/icons/default.svg",
         ["preview"] => "/icons/preview",
         _ => "",
@@ -214,7 +217,10 @@ impl Routes {
         let user: User = self.call(parts, "user.getById", "userId", id).await?;
         let image = user.image.filter(|image| user_picture(id, image).is_some());
         Ok(match image {
-            Some(url) => self.picture_at(parts, &url, &url).await,
+            Some(url) => {
+                let keep = keep_of(parts, &url);
+                answer_with(parts, keep, self.files.get_named(&url)).await
+            }
             None => answer::text(StatusCode::NOT_FOUND, "This user has no picture at a URL"),
         })
     }
@@ -250,9 +256,7 @@ impl Routes {
 
     /// The picture at a URL, which browsers may keep if they asked for this version of the record.
     async fn picture_at(&self, parts: &Parts, url: &str, recorded: &str) -> Response {
-        let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(recorded));
-        let keep = if is_asked_for { Keep::ForLong } else { Keep::Ask };
-        self.picture(parts, url, keep).await
+        self.picture(parts, url, keep_of(parts, recorded)).await
     }
 
     /// The same, which another picture may replace soon.
@@ -261,11 +265,7 @@ impl Routes {
     }
 
     async fn picture(&self, parts: &Parts, url: &str, keep: Keep) -> Response {
-        match timeout(PATIENCE, self.files.get(url)).await {
-            Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, keep),
-            Ok(Err(error)) => answer::no_picture(&error),
-            Err(_) => answer::no_picture(&IconError::Busy),
-        }
+        answer_with(parts, keep, self.files.get(url)).await
     }
 
     /// The icon that is found by a name, or a tile with its letter.
@@ -372,6 +372,24 @@ impl Routes {
         }
         let body = to_bytes(response.into_body(), MOST_ANSWERED).await;
         serde_json::from_slice(&body.map_err(|_| failed())?).map_err(|_| failed())
+    }
+}
+
+/// How long browsers may keep a picture: for long if they asked for the version of this URL.
+fn keep_of(parts: &Parts, recorded: &str) -> Keep {
+    let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(recorded));
+    if is_asked_for { Keep::ForLong } else { Keep::Ask }
+}
+
+async fn answer_with(
+    parts: &Parts,
+    keep: Keep,
+    getting: impl Future<Output = Result<Picture, IconError>>,
+) -> Response {
+    match timeout(PATIENCE, getting).await {
+        Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, keep),
+        Ok(Err(error)) => answer::no_picture(&error),
+        Err(_) => answer::no_picture(&IconError::Busy),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use portico_rules::refusal::Refusal;
+use portico_rules::refusal::{Missing, Refusal};
 
 use crate::types::{self, ErrorCode, Issue, PathSegment};
 
@@ -72,8 +72,8 @@ impl Error {
     }
 
     /// This does not exist, or the caller must not know whether it does.
-    pub fn not_found(what: impl fmt::Display) -> Self {
-        Self::new(Code::NotFound, format!("{what} not found"))
+    pub fn not_found(what: Missing) -> Self {
+        Refusal::NotFound { what }.into()
     }
 
     /// The caller must sign in.

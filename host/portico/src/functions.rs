@@ -149,7 +149,7 @@ impl SignIn {
             request_id: (*request_id).into(),
         };
         let checked = async {
-            let (user, attempt) = verify(self.0.resources(), claim, |_| async { Ok(()) }).await?;
+            let (user, attempt) = verify(self.0.resources(), claim, |_| async { Ok(true) }).await?;
             attempt.settle(&Ok(())).await;
             Ok(user)
         };

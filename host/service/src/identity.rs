@@ -7,7 +7,8 @@
 //! - Permissions are read from storage with each request, so a permission that is taken away has no effect from the
 //!   next request on.
 //! - A key may do at most what its user may do at that moment. One with chosen permissions has those that both the user
-//!   and the choice give. With less than its user, it makes no keys, and changes how its user signs in only with `admin`.
+//!   and the choice give. With less than its user, it makes no keys, changes how its user signs in only with `admin`, and
+//!   neither sees nor ends the user's sessions and other keys.
 //! - Where a trusted proxy vouches for users, its word comes before the cookie, and a key before its word.
 //! - The cookie, which a browser sends automatically, authorises no change that another site requested.
 
@@ -54,6 +55,14 @@ const MAKE_KEYS: [&str; 2] = ["apiKeys.create", "apiKeys.createOwn"];
 
 /// What changes how users sign in. A key with less than its user may call it only with `admin`, even for its own user.
 const CHANGE_ACCOUNTS: [&str; 3] = ["user.editProfile", "user.changePassword", "user.delete"];
+
+/// What shows or ends how else users come in. It needs no permission, so that no choice of permissions takes it from a key.
+const OWN_ACCESS: [&str; 4] = [
+    "apiKeys.getOwn",
+    "session.delete",
+    "session.deleteOthers",
+    "session.getAll",
+];
 
 /// Authenticates requests. A dashboard that embeds Portico, with sessions of its own, implements it.
 #[async_trait]
@@ -239,6 +248,18 @@ impl Identity {
         let is_admin = self.permissions().iter().any(|held| held == ADMIN);
         if CHANGE_ACCOUNTS.contains(&procedure) && !is_admin {
             return Err(Refusal::LimitedKeySignIn.into());
+        }
+        if OWN_ACCESS.contains(&procedure) {
+            return Err(Refusal::LimitedKeyOwnAccess.into());
+        }
+        Ok(())
+    }
+
+    /// Refuses a key with less than its user to delete another key than itself.
+    pub(crate) fn check_deletes_key(&self, id: &str) -> Result<(), Error> {
+        let is_itself = matches!(&self.authentication, Authentication::Key(own) if own == id);
+        if self.limits.are_set() && !is_itself {
+            return Err(Refusal::LimitedKeyOwnAccess.into());
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ macro_rules! count {
 }
 
 declare! {
-    GET_SIZE = Sql::short("SELECT [bytes content] FROM ~picture WHERE id = $1").alone();
+    GET_SIZE = Sql::short("SELECT CAST([bytes content] AS bigint) FROM ~picture WHERE id = $1").alone();
     GET = Sql::short("SELECT content_type, content FROM ~picture WHERE id = $1").alone();
     INSERT = Sql::short(
         "INSERT INTO ~picture (id, content_type, uploader_id, uploaded_at, content) VALUES ($1, $2, $3, $4, $5)"

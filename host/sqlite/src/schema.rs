@@ -122,8 +122,8 @@ mod tests {
         0xfbc4_1d67,
         0x78a1_5ea1,
         0x7f75_b460,
-        0xc23d_f464,
-        0x0958_ebc6,
+        0xc609_b49a,
+        0x9967_8d3c,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes

@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! - A URL is queued or checked at most once at a time, and at most once in [`PERIOD`].
-//! - Hosts take turns, and one host has at most [`MOST_OF_ONE`] checks, so many URLs of one host delay no other.
+//! - Hosts take turns, and one host has at most [`MOST_OF_ONE`] checks, so many URLs of one host delay no other. A host is
+//!   its name here: names that lead to the same address count each.
 //! - What was queued, and is not looked at any more, is not checked.
 
 use std::{

@@ -21,17 +21,30 @@ fn items_that_portico_has_get_places_and_those_of_clients_keep_theirs() {
     assert_eq!(place["sectionId"], before["sections"][0]["id"]);
     assert_eq!(whole(), before, "reading changes nothing");
 
-    // A client moves an item, adds a widget that Portico knows nothing of, and saves.
+    // A client moves an item, adds a widget that Portico knows nothing of and one that Portico has too, and saves.
     let mut items = before["items"].clone();
     items[0]["layouts"][0]["xOffset"] = json!(7);
-    let clock = json!({
-        "id": "clock", "kind": "clock", "options": {"is24HourFormat": true}, "layouts": [], "integrationIds": [],
-        "advancedOptions": {"title": "Time", "customCssClasses": [], "borderColor": "#ff0000"},
-    });
-    items.as_array_mut().expect("items").push(clock);
+    let looks = json!({"title": "Now", "customCssClasses": [], "borderColor": "#ff0000"});
+    let added = [
+        ("weather", json!({"isFormatFahrenheit": false})),
+        ("clock", json!({"is24HourFormat": true})),
+    ];
+    items
+        .as_array_mut()
+        .expect("items")
+        .extend(added.map(|(kind, options)| {
+            json!({
+                "id": kind, "kind": kind, "options": options, "layouts": [], "integrationIds": [],
+                "advancedOptions": looks,
+            })
+        }));
     let saved = json!({"id": id, "sections": before["sections"], "items": items});
     tell(&key, "board.saveBoard", &saved).assert_status(200);
     assert_eq!(whole()["items"], items);
+
+    let own = admin.query("board.byId", &json!({"id": id})).data()["items"].clone();
+    assert_eq!(own[2], json!({"kind": "clock", "timeZone": null}));
+    assert_eq!(own.as_array().map(Vec::len), Some(3));
 
     // Portico's board changes: what is gone is gone, what is new has a place, all else stays.
     let own = json!({"id": id, "name": "mixed", "isPublic": true, "items": [
@@ -45,7 +58,8 @@ fn items_that_portico_has_get_places_and_those_of_clients_keep_theirs() {
         .iter()
         .map(|item| item["kind"].clone())
         .collect();
-    assert_eq!(kinds, ["bookmarks", "clock", "app"]);
+    assert_eq!(kinds, ["bookmarks", "weather", "app"]);
+    assert_eq!(after["items"][1], items[2]);
     assert_eq!(after["items"][0]["options"], json!({"items": [two]}));
     assert_eq!(after["items"][2]["options"], json!({"appId": three}));
     tell(&key, "app.delete", &json!({"id": three})).assert_status(200);

@@ -185,6 +185,7 @@ fn values(bound: &Bound, present: &Value) -> (Vec<Value>, Value) {
             let good = match field {
                 "slug" => json!(format!("a{}", "-1".repeat(63))),
                 "timeZone" => json!("America/Argentina/Buenos_Aires"),
+                "accentColor" => json!("#3A5bcc"),
                 _ => of_length(98),
             };
             (vec![good], json!("ftp nothing"))
@@ -362,6 +363,7 @@ fn every_text_but_passwords_and_ids_is_trimmed_before_it_is_measured() {
         }
     }
     let fields = [
+        "accentColor",
         "description",
         "email",
         "extras",

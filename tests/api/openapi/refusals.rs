@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use portico_model::App;
 use portico_storage::StoredApp;
-use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, new_user};
+use portico_tests::{
+    Client, Fixtures, MISSING, PASSWORD, Portico, administrator, new_user, procedures::picture,
+};
 use serde_json::{Value, json};
 
 use super::{document, operations};
@@ -46,6 +48,11 @@ fn every_documented_refusal_can_be_produced() {
     }
     // The bound is not for those that an administrator makes.
     admin.mutate("apiKeys.create", &json!({})).assert_status(200);
+    // As many pictures as one user may have that nothing uses.
+    for number in 0..50 {
+        let image = json!({"image": picture(&number.to_string())});
+        admin.mutate("picture.create", &image).assert_status(200);
+    }
     let admins = admin.query("group.getAll", &Value::Null).data();
     let admins = admins.as_array().expect("groups").iter();
     let admins = admins
@@ -124,6 +131,7 @@ fn every_documented_refusal_can_be_produced() {
         ("searchEngine.update", 404, engine(MISSING, "new", "n")),
         ("searchEngine.update", 409, engine(&other_engine, "engine", "n")),
         ("searchEngine.delete", 404, by_id),
+        ("picture.create", 409, json!({"image": picture("one more")})),
         ("state.apply", 409, json!({"groups": [{"name": "admins", "permissions": []}]})),
     ];
 

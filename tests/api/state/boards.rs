@@ -32,7 +32,23 @@ fn boards_exchange_their_short_addresses_in_one_document() {
     rest = json!({ "boards": [{ "name": "Third", "slug": "other" }] });
     let refusal = admin.mutate("state.apply", &rest);
     refusal.assert_refused(409, "CONFLICT");
+    let message = refusal.error()["message"].clone();
+    assert_eq!(message, "boards[0]: the short address is taken");
     assert_eq!(slugs(), ["one", "other"]);
+}
+
+#[test]
+fn boards_of_which_a_document_says_nothing_keep_their_short_addresses() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    apply(
+        &admin,
+        &json!({ "boards": [{ "name": "One", "slug": "one", "items": [] }] }),
+    );
+    let before = export(&admin)["boards"].clone();
+    assert_eq!(before[0]["slug"], "one");
+    apply(&admin, &json!({ "apps": [], "prune": true }));
+    assert_eq!(export(&admin)["boards"], before);
 }
 
 #[test]

@@ -89,6 +89,10 @@ test("the same by keyboard: places, sizes, sections, and saving", async () => {
   for (let step = 0; step < 2; step++) await page.keyboard.press("Enter");
   assert.deepEqual((await titles(page)).at(-1), first);
   await page.locator('input[name="section-0"]').fill("Top");
+  await button(page, "Move Section 1 down").focus();
+  await page.keyboard.press("Enter");
+  assert.match(await page.locator("#moved").innerText(), /^Top is now at place 2 of/);
+  await page.keyboard.press("ArrowUp");
   await button(page, "Save").focus();
   await page.keyboard.press("Enter");
   await page.getByText("Saved.").waitFor();
@@ -105,6 +109,15 @@ test("leaving with unsaved edits warns, and staying keeps them", async () => {
     asked++;
     return asked < 2 ? dialog.dismiss() : dialog.accept();
   });
+  // The search is put into this page, and leaves nothing.
+  await page.keyboard.press("Control+k");
+  await page.locator("#quick #found").waitFor();
+  await page.keyboard.type("kitchen");
+  await page.locator("#quick section#destinations:visible").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.locator("#quick").waitFor({ state: "detached" });
+  assert.equal(asked, 0);
   await page.getByRole("link", { name: "Cancel" }).click();
   assert.equal(page.url(), edit);
   assert.equal(await page.inputValue('input[name="section-0"]'), "Unsaved");
@@ -116,9 +129,38 @@ test("leaving with unsaved edits warns, and staying keeps them", async () => {
 test("a refused save and a host that fails leave every edit in the form", async () => {
   const page = await editor();
   const before = await titles(page);
+  // While a part is on its way, nothing can be done that would be lost.
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(edit, (route) => held.then(() => route.continue()));
   await button(page, "Note").click();
-  await page.locator("textarea").nth(1).fill("Do not lose this");
+  await page.locator("#items[inert]").waitFor();
+  release();
+  await page.locator("#items:not([inert]) textarea").nth(1).fill("Do not lose this");
+  await page.unroute(edit);
+  // An app that is ticked while others are searched for stays ticked.
+  let answer;
+  const asked = new Promise((resolve) => (answer = resolve));
+  await page.route(edit, (route) => asked.then(() => route.continue()));
+  const searched = page.waitForRequest((request) => request.method() === "POST");
+  await page.locator("#app-query").fill("jellyfin");
+  await searched;
+  await page.locator("#apps-found").getByLabel("Grafana").check();
+  answer();
+  await page.locator('#apps-found input[type="hidden"][name="pick"]').waitFor({ state: "attached" });
+  await page.unroute(edit);
+  await page.locator("#app-query").fill("grafana");
+  await page.locator("#apps-found").getByLabel("Grafana").waitFor();
+  assert.ok(await page.locator("#apps-found").getByLabel("Grafana").isChecked());
+  await page.locator("#apps-found").getByLabel("Grafana").uncheck();
+  // A name that is missing is asked for, also in settings that are closed.
+  const name = await page.inputValue("#name");
   await page.locator(".settings summary").click();
+  await page.fill("#name", "");
+  await page.locator(".settings summary").click();
+  await button(page, "Save").click();
+  await page.locator(".settings[open]").waitFor();
+  await page.fill("#name", name);
   await page.fill("#slug", "No Slug");
   await button(page, "Save").click();
   await page.locator("#slug-problem").waitFor();

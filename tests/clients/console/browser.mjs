@@ -78,3 +78,26 @@ export async function faults(page) {
   );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }
+
+/** A PNG of this size with noise, which no format makes small. */
+export async function noise(page, width, height) {
+  const base64 = await page.evaluate(
+    ([width, height]) => {
+      const canvas = Object.assign(document.createElement("canvas"), { width, height });
+      const drawing = canvas.getContext("2d");
+      const data = drawing.createImageData(width, height);
+      // Xorshift, in 32 bits.
+      let seed = 7;
+      for (let at = 0; at < data.data.length; at++) {
+        seed ^= seed << 13;
+        seed ^= seed >>> 17;
+        seed ^= seed << 5;
+        data.data[at] = at % 4 === 3 ? 255 : seed & 255;
+      }
+      drawing.putImageData(data, 0, 0);
+      return canvas.toDataURL("image/png").split(",")[1];
+    },
+    [width, height],
+  );
+  return { name: "large.png", mimeType: "image/png", buffer: Buffer.from(base64, "base64") };
+}

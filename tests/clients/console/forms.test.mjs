@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, open, signIn, url } from "./browser.mjs";
+import { launch, noise, open, signIn, url } from "./browser.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -171,23 +171,10 @@ test("a picture of any size is fitted before it is sent", async () => {
   const page = await open(browser);
   await signIn(page, "grace");
   await page.goto(`${url}/profile`);
-  // Noise, which no format makes small.
-  const picture = await page.evaluate(async () => {
-    const canvas = new OffscreenCanvas(1500, 1000);
-    const drawing = canvas.getContext("2d");
-    const noise = drawing.createImageData(1500, 1000);
-    let state = 1;
-    for (let at = 0; at < noise.data.length; at++) {
-      state = (state * 1103515245 + 12345) % 2147483648;
-      noise.data[at] = at % 4 === 3 ? 255 : state >> 16;
-    }
-    drawing.putImageData(noise, 0, 0);
-    const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
-    return Array.from(bytes);
-  });
-  assert.ok(picture.length > 1_000_000);
+  const picture = await noise(page, 1500, 1000);
+  assert.ok(picture.buffer.length > 1_000_000);
   const field = page.locator('input[type="file"]');
-  await field.setInputFiles({ name: "large.png", mimeType: "image/png", buffer: Buffer.from(picture) });
+  await field.setInputFiles(picture);
   await page.waitForFunction(() => document.querySelector('input[type="file"]').files[0].size < 262_000);
   await button(page, "Upload").click();
   await page.getByText("Saved.").waitFor();
@@ -204,6 +191,7 @@ test("a black icon gives way to its variant in dark colours, and has a light pla
   const disc = (color) =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><circle cx="20" cy="20" r="14" fill="${color}"/></svg>`;
   await page.goto(`${url}/apps/new`);
+  await page.getByText("Fill in everything by hand").click();
   await page.fill("#name", "Coal");
   await page.fill("#iconUrl", `data:image/svg+xml,${encodeURIComponent(disc("black"))}`);
   await page.locator("#name").press("Enter");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { faults, launch, open, signIn, url } from "./browser.mjs";
+import { faults, launch, noise, open, signIn, url } from "./browser.mjs";
 
 const { SCREENSHOTS } = process.env;
 
@@ -19,27 +19,6 @@ async function picture(page, name) {
   if (!SCREENSHOTS) return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: `${SCREENSHOTS}/looks-${name}.png` });
-}
-
-/** A PNG of this size with noise, which compresses badly. */
-async function noise(page, width, height) {
-  const bytes = await page.evaluate(
-    async ([width, height]) => {
-      const canvas = Object.assign(document.createElement("canvas"), { width, height });
-      const drawing = canvas.getContext("2d");
-      const data = drawing.createImageData(width, height);
-      let seed = 7;
-      for (let at = 0; at < data.data.length; at++) {
-        seed = (seed * 1103515245 + 12345) & 0x7fffffff;
-        data.data[at] = at % 4 === 3 ? 255 : seed >> 16;
-      }
-      drawing.putImageData(data, 0, 0);
-      const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-      return [...new Uint8Array(await blob.arrayBuffer())];
-    },
-    [width, height],
-  );
-  return { name: "large.png", mimeType: "image/png", buffer: Buffer.from(bytes) };
 }
 
 test("colours are chosen in the menu of the account, and are there at once", async () => {
@@ -63,7 +42,7 @@ test("pictures of any size are fitted, and looks are tried before they are saved
     headers: { origin: url },
   });
   await page.goto(`${url}/manage/looks`);
-  const wallpaper = await noise(page, 1400, 900);
+  const wallpaper = await noise(page, 800, 600);
   assert.ok(wallpaper.buffer.length > 1 << 20, "it is too large as it is");
   await page.fill("#name", "Casa");
   await page.locator("#wallpaper-file").setInputFiles(wallpaper);

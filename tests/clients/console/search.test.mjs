@@ -33,7 +33,7 @@ test("an app that is not on the board is found after those that are, and then th
   const { page } = await furnished();
   assert.equal(await page.locator("#web:visible").count(), 0);
   await page.locator("#find").pressSequentially("cloud");
-  await page.waitForFunction(() => document.querySelector("section#others"));
+  await page.locator("section#others:visible").waitFor();
   assert.deepEqual(await visible(page), ["Nextcloud", "Own cloud", "Search Library for “cloud”"]);
   assert.equal(await page.locator(".total").innerText(), "2 apps");
   await page.fill("#find", "jelly");

@@ -30,11 +30,11 @@ test("marks appear without a reload, are words and not colours alone, and move n
     const page = await open(browser, { colorScheme, viewport: { width, height: 800 } });
     await signIn(page);
     await page.goto(`${url}/?all=1`);
-    await page.locator(".status.is-up").first().waitFor();
-    await page.locator(".status.is-down").first().waitFor();
-    assert.match(await page.locator(".status.is-up").first().innerText(), /^Up, \d+ ms$/);
-    assert.match(await page.locator(".status.is-down").first().innerText(), /^Down since .*\d/);
-    assert.equal(await page.locator(".status.is-not-allowed").first().innerText(), "May not be checked");
+    await page.locator(".mark.is-up").first().waitFor();
+    await page.locator(".mark.is-down").first().waitFor();
+    assert.match(await page.locator(".mark.is-up").first().innerText(), /^Up, \d+ ms$/);
+    assert.match(await page.locator(".mark.is-down").first().innerText(), /^Down since .*\d/);
+    assert.equal(await page.locator(".mark.is-not-allowed").first().innerText(), "May not be checked");
     assert.equal(await shift(page), 0);
     assert.deepEqual(await faults(page), []);
     if (SCREENSHOTS) {
@@ -100,6 +100,19 @@ test("Ctrl-K and / open the search on every page, and it finds apps, boards, pag
   await page.getByRole("link", { name: "Search", exact: true }).click();
   await page.locator("#quick #found").waitFor();
   await page.keyboard.press("Escape");
+  await page.locator("#quick").waitFor({ state: "detached" });
+  // Closed before it is there, it stays closed.
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(/\?all=1$/, (route) => held.then(() => route.continue()));
+  await page.keyboard.press("/");
+  await page.locator("#quick").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("#quick").waitFor({ state: "detached" });
+  const answered = page.waitForResponse(/\?all=1$/);
+  release();
+  await (await answered).finished();
+  await page.unroute(/\?all=1$/);
   // A field takes the slash; on the first page its own box has the focus.
   await page.goto(`${url}/apps`);
   await page.locator("main input[type=search]").first().focus();

@@ -45,7 +45,7 @@ fn tiles_say_whether_their_apps_can_be_reached_to_those_who_want_to_know() {
     let browser = Browser::of(&server, "root");
     browser
         .open("/?all=1")
-        .assert_hides("class=\"status")
+        .assert_hides("class=\"mark")
         .assert_hides("data-status-from");
     show_marks(&server, &browser);
     let page = browser.open("/?all=1");
@@ -73,7 +73,7 @@ fn tiles_say_whether_their_apps_can_be_reached_to_those_who_want_to_know() {
     stranger
         .open(&format!("/boards/{board}"))
         .assert_shows("Works")
-        .assert_hides("class=\"status");
+        .assert_hides("class=\"mark");
     assert_eq!(stranger.open(&format!("/status/tiles?board={board}")).html, "");
     // The page of all: what is down comes first.
     let page = browser.open("/status");
@@ -114,7 +114,7 @@ fn where_the_operator_says_so_public_boards_show_it_to_everyone_or_nobody_is_tol
     browser
         .open("/?all=1")
         .assert_shows("Works")
-        .assert_hides("class=\"status");
+        .assert_hides("class=\"mark");
     browser.open("/status").assert_shows("--ping off");
 }
 

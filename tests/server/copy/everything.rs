@@ -73,7 +73,10 @@ impl Everything {
             "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5,
         });
         admin.mutate("site.update", &looks).assert_done();
-        admin.invite();
+        let invite = json!({
+            "expirationDate": "2999-12-31T00:00:00.000Z", "note": "Grandma", "groupIds": [group],
+        });
+        admin.output_of("invite.createInvite", &invite);
         admin.output_of("user.createPasswordLink", &json!({"userId": alice.id}));
         server.sign_in("alice", PASSWORD);
         assert!(server.stop().status.success());
@@ -102,6 +105,7 @@ impl Everything {
             INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
             INSERT INTO board_extras SELECT id, '{{}}' FROM {sorted};
             UPDATE search_engine SET description = 'finds';
+            UPDATE session SET browser = 'Firefox on Linux', address = '::1';
             UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot',
                 permissions = 'app-create';
             INSERT INTO api_key (id, secret_hash, user_id, created_at, imported_hash, permissions, read_only)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portico_model::Provider;
 use portico_sandbox::Limits;
-use portico_service::{identity::Identity, service::Service, throttle::Throttle};
+use portico_service::{identity::Identity, service::Service, sign_in::PasswordSignIn, throttle::Throttle};
 use portico_storage::{
     Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, MemoryRecords, NewUser,
     ProviderName, memory::MemoryStorage,
@@ -29,7 +29,12 @@ pub struct Host {
 impl Host {
     /// Without limits to sign-ins.
     pub fn start() -> Self {
-        Self::with(|_| Throttle::off(), Limits::default())
+        Self::with(|_| Throttle::off(), |service| service)
+    }
+
+    /// Without limits to sign-ins, for these people.
+    pub fn for_these(passwords: PasswordSignIn) -> Self {
+        Self::with(|_| Throttle::off(), |service| service.passwords(passwords))
     }
 
     /// With limits to sign-ins. `X-Forwarded-For` says where clients come from.
@@ -39,21 +44,24 @@ impl Host {
 
     /// The same with these limits of calls.
     pub fn throttled_with(limits: Limits) -> Self {
-        Self::with(|clock| Throttle::new(Arc::new(MemoryRecords::new(clock))), limits)
+        let throttle = |clock: Arc<TestClock>| Throttle::new(Arc::new(MemoryRecords::new(clock)));
+        Self::with(throttle, |service| service.limits(limits))
     }
 
-    fn with(throttle: impl FnOnce(Arc<TestClock>) -> Throttle, limits: Limits) -> Self {
+    fn with(
+        throttle: impl FnOnce(Arc<TestClock>) -> Throttle,
+        settings: impl FnOnce(TestService) -> TestService,
+    ) -> Self {
         let storage = Arc::new(MemoryStorage::new());
         let (clock, throttle_clock) = (TestClock::at_new_year(), TestClock::at_new_year());
         let service = TestService::over(storage.clone())
             .clock(clock.clone())
-            .throttle(throttle(throttle_clock.clone()))
-            .limits(limits);
+            .throttle(throttle(throttle_clock.clone()));
         let Listening {
             service,
             client,
             runtime,
-        } = service.listen();
+        } = settings(service).listen();
         Self {
             storage,
             service,

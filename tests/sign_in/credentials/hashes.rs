@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use portico_model::Provider;
+use portico_service::sign_in::PasswordSignIn;
 use portico_sqlite::SqliteStorage;
 use portico_storage::AccountKey;
 use portico_tests::{Client, NO_INPUT, Portico, administrator, administrator_of};
@@ -70,6 +71,17 @@ fn an_old_hash_is_replaced_at_the_first_sign_in_and_by_its_password_only() {
             .assert_refused(401, "UNAUTHORIZED");
         session.get("/api/auth/session").assert_status(200);
         again.get("/api/auth/session").assert_status(200);
+    }
+}
+
+#[test]
+fn a_password_that_its_user_may_not_use_is_not_compared_so_its_hash_stays() {
+    let host = Host::for_these(PasswordSignIn::Administrators);
+    for (name, word, hash) in [BCRYPT, WEAK] {
+        host.insert_user(name, Provider::Credentials, Some(hash));
+        host.sign_in_from("192.0.2.1", name, word)
+            .assert_refused(401, "UNAUTHORIZED");
+        assert_eq!(host.hash_of(name), hash);
     }
 }
 

@@ -99,7 +99,16 @@ fn everyone_sees_and_ends_their_own_sessions() {
     let second = host.client.sign_in("alice", PASSWORD);
     let all = first.query("session.getAll", &NO_INPUT).data();
     assert_eq!(all.as_array().map(Vec::len), Some(2));
-    let fields = BTreeSet::from(["id", "createdAt", "lastUsedAt", "expiresAt", "current"]);
+    let fields = [
+        "id",
+        "createdAt",
+        "lastUsedAt",
+        "expiresAt",
+        "current",
+        "browser",
+        "address",
+    ];
+    let fields = BTreeSet::from(fields);
     assert_eq!(keys(&all[0]), fields);
     assert_eq!(
         (&all[0]["current"], &all[1]["current"]),

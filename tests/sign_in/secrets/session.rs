@@ -1,7 +1,7 @@
 //! An ordinary session: every procedure called with success, every secret made and used.
 
 use portico_tests::{Anonymous, Client, Finished, Fixtures, Key, MISSING, NO_INPUT, PASSWORD, Portico};
-use portico_tests::{command, decode_stream, run};
+use portico_tests::{command, decode_stream, procedures::picture, run};
 use serde_json::{Value, json};
 
 use super::tape::{Recorded, Tape};
@@ -104,6 +104,8 @@ fn people(tape: &Tape, admin: &Recorded<Key>, anonymous: &Recorded<Anonymous>) -
     let date = json!({"expirationDate": "2999-12-31T00:00:00.000Z"});
     let invite = admin.mutate("invite.createInvite", &date);
     let token = admin.shows("an invite that is used", &invite, "/result/data/token");
+    let held = json!({"inviteId": invite.data()["id"], "token": token});
+    anonymous.query("invite.getByToken", &held).data();
     let guest = json!({
         "username": "guest", "password": password(tape, 2), "email": "g@example.com",
         "inviteId": invite.data()["id"], "token": token,
@@ -166,6 +168,14 @@ fn things(admin: &Recorded<Key>) {
     admin
         .query("app.getPaginated", &json!({"page": 1, "pageSize": 5}))
         .data();
+    let address = json!({"href": "http://127.0.0.1:9/"});
+    admin.query("app.readAddress", &address).data();
+    admin
+        .mutate("picture.create", &json!({"image": picture("logo")}))
+        .data();
+    admin
+        .mutate("site.update", &json!({"name": "Casa"}))
+        .assert_done();
 
     let group = admin.group("Family", &["app-create"]);
     let user = admin.user("member");
@@ -179,8 +189,9 @@ fn things(admin: &Recorded<Key>) {
     let names = json!({"boardId": board, "query": "e"});
     admin.query("board.getShareable", &names).data();
     admin.query("board.getRight", &json!({"id": board})).data();
-    let other = json!({"id": board, "name": "Start", "isPublic": true, "items": []});
+    let other = json!({"id": board, "name": "Start", "isPublic": true, "slug": "start", "items": []});
     admin.mutate("board.update", &other).assert_done();
+    admin.query("board.bySlug", &json!({"slug": "start"})).data();
     let name = json!({"groupId": group, "name": "Friends"});
     admin.mutate("group.rename", &name).assert_done();
     admin.query("icon.search", &json!({"query": "a"})).data();

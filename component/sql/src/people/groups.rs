@@ -3,9 +3,10 @@
 //! Invariant: no change of groups takes `admin` from the last administrator.
 
 use portico_rules::names;
+use portico_rules::refusal::{Missing, Refusal, UniqueName};
 use portico_storage::{Constraint, DashboardTransaction as _, Error as StorageError, Transaction as _};
 
-use super::{Result, conflict, if_referred, input, not_found};
+use super::{Result, if_referred, input, name_taken, not_found};
 use crate::bindings::people::Group;
 use crate::environment;
 use crate::executor::now;
@@ -40,9 +41,9 @@ pub fn create(id: Option<String>, name: &str, permissions: Vec<String>) -> Resul
 /// The id of a group is no constraint of the contract, so it comes by the name that the database gives it.
 fn if_taken(error: StorageError) -> Failure {
     match error {
-        StorageError::Constraint(Constraint::Id) => conflict("The group's id is taken"),
+        StorageError::Constraint(Constraint::Id) => name_taken(UniqueName::GroupId),
         StorageError::Constraint(Constraint::Other(name)) if is_id_of_group(&name) => {
-            conflict("The group's id is taken")
+            name_taken(UniqueName::GroupId)
         }
         error => error.into(),
     }
@@ -57,11 +58,11 @@ fn is_id_of_group(constraint: &str) -> bool {
 fn require_free(free: bool) -> std::result::Result<(), Failure> {
     match free {
         true => Ok(()),
-        false => Err(conflict("The group's name is taken")),
+        false => Err(name_taken(UniqueName::Group)),
     }
 }
 
-fn require_found(found: bool, what: &str) -> std::result::Result<(), Failure> {
+fn require_found(found: bool, what: Missing) -> std::result::Result<(), Failure> {
     match found {
         true => Ok(()),
         false => Err(not_found(what)),
@@ -74,7 +75,7 @@ pub fn rename(id: &str, name: &str) -> Result<()> {
         let key = names::key(&name);
         let holder = now(transaction.find_group(&key))?;
         require_free(holder.is_none_or(|holder| holder == id))?;
-        require_found(now(transaction.update_group(id, &name, &key))?, "Group")
+        require_found(now(transaction.update_group(id, &name, &key))?, Missing::Group)
     })
 }
 
@@ -82,7 +83,7 @@ pub fn set_permissions(id: &str, permissions: Vec<String>) -> Result<()> {
     let permissions = answered(input::permissions(permissions))?;
     keeping_an_administrator(|transaction| {
         let found = now(transaction.set_group_permissions(id, &permissions))?;
-        require_found(found, "Group")
+        require_found(found, Missing::Group)
     })
 }
 
@@ -90,8 +91,8 @@ pub fn add_member(group_id: &str, user_id: &str) -> Result<()> {
     write(|transaction| {
         let added = now(transaction.add_to_group(user_id, group_id));
         require_found(
-            added.map_err(|error| if_referred(error, not_found("User")))?,
-            "Group",
+            added.map_err(|error| if_referred(error, not_found(Missing::User)))?,
+            Missing::Group,
         )
     })
 }
@@ -120,7 +121,7 @@ fn keeping_an_administrator(
         let existed = now(transaction.has_another_admin(no_user))?;
         work(transaction)?;
         if existed && !now(transaction.has_another_admin(no_user))? {
-            return Err(conflict("This would take admin from the last administrator"));
+            return Err(Refusal::LastAdminLoses.into());
         }
         Ok(())
     })

@@ -2,6 +2,7 @@
 
 use portico_model::Timestamp;
 use portico_model::time::LATEST;
+use portico_rules::{refusal::Missing, rule::Rule};
 use portico_storage::DashboardTransaction as _;
 
 use super::{Result, if_referred, input, not_found};
@@ -12,7 +13,7 @@ use crate::transaction::{answered, look_up, write};
 
 pub fn create(creator: Option<String>, expires_at: Timestamp) -> Result<NewInvite> {
     let is_late = expires_at > LATEST;
-    let problem = is_late.then(|| "must be before the year 10000".to_owned());
+    let problem = is_late.then_some(Rule::NotBeforeYear { year: 10_000 });
     answered(input::refuse_if("expires-at", problem))?;
     let secrets = environment::secrets();
     let issued = secrets.invite(secrets.id(environment::now()));
@@ -25,7 +26,7 @@ pub fn create(creator: Option<String>, expires_at: Timestamp) -> Result<NewInvit
     };
     write(|transaction| {
         now(transaction.insert_invite(&invite, &issued.hash))
-            .map_err(|error| if_referred(error, not_found("Creator")))
+            .map_err(|error| if_referred(error, not_found(Missing::Creator)))
     })?;
     Ok(NewInvite {
         id: issued.id,

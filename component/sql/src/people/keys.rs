@@ -1,5 +1,6 @@
 //! API keys. The whole key is shown once; of its secret there is only the hash.
 
+use portico_rules::refusal::Missing;
 use portico_storage::{ApiKey, DashboardTransaction as _, KeyLimits};
 
 use super::{Result, if_referred, input, not_found};
@@ -21,7 +22,8 @@ pub fn create(user_id: &str, name: Option<&str>) -> Result<NewKey> {
         last_used_at: None,
     };
     write(|transaction| {
-        now(transaction.insert_key(&key, &issued.hash)).map_err(|error| if_referred(error, not_found("User")))
+        now(transaction.insert_key(&key, &issued.hash))
+            .map_err(|error| if_referred(error, not_found(Missing::User)))
     })?;
     Ok(NewKey {
         id: issued.id,

@@ -9,7 +9,7 @@ mod keys;
 mod sessions;
 mod surroundings;
 
-use portico_model::error::{Code, Error as Refusal};
+use portico_rules::refusal::{Missing, Refusal, UniqueName};
 use portico_storage::{Constraint, Error as StorageError};
 
 use crate::ReadyStorage;
@@ -124,12 +124,12 @@ impl Guest for ReadyStorage {
     }
 }
 
-fn not_found(what: &str) -> Failure {
-    Refusal::new(Code::NotFound, format!("{what} not found")).into()
+fn not_found(what: Missing) -> Failure {
+    Refusal::NotFound { what }.into()
 }
 
-fn conflict(message: &str) -> Failure {
-    Refusal::new(Code::Conflict, message).into()
+fn name_taken(what: UniqueName) -> Failure {
+    Refusal::NameTaken { what }.into()
 }
 
 /// Refuses in these words if a record that is referred to is missing.

@@ -6,8 +6,8 @@
 //! - Of a token there is only the hash.
 
 use portico_model::Timestamp;
-use portico_model::error::{Code, Error as Refusal};
-use portico_rules::permissions;
+use portico_model::error::Error as Refused;
+use portico_rules::refusal::Refusal;
 use portico_storage::{
     AccountKey, Credential as Stored, CredentialKey, DashboardTransaction as _, SecretHash, Transaction as _,
     secrets,
@@ -31,7 +31,7 @@ pub fn begin(user_id: &str, password_version: u64) -> Result<NewSession> {
     let issued = secrets.session(secrets.id(moment));
     write(|transaction| {
         let times =
-            configuration::get().map_err(|refusal| Refusal::internal(std::io::Error::other(refusal)))?;
+            configuration::get().map_err(|refusal| Refused::internal(std::io::Error::other(refusal)))?;
         let account = now(transaction.get_account(&AccountKey::Id(user_id.into())))?;
         let is_current =
             account.is_some_and(|account| !account.disabled && account.password_version == password_version);
@@ -61,8 +61,7 @@ pub fn begin(user_id: &str, password_version: u64) -> Result<NewSession> {
 }
 
 fn no_longer() -> Failure {
-    let message = "The user or the password was changed meanwhile: sign in again";
-    Refusal::new(Code::Unauthorized, message).into()
+    Refusal::UserChangedAtSignIn.into()
 }
 
 pub fn authenticate(secret: &str) -> Result<Option<Authenticated>> {
@@ -82,21 +81,18 @@ pub fn authenticate(secret: &str) -> Result<Option<Authenticated>> {
         CredentialKey::Key(_) => (Credential::Key(found.id), None),
         CredentialKey::Session(_) => (Credential::Session(found.id.clone()), Some(found.id)),
     };
-    let permissions = match &found.limits.permissions {
-        Some(chosen) => permissions::shared(&found.permissions, chosen),
-        None => found.permissions,
-    };
     Ok(Some(Authenticated {
-        caller: caller(found.user_id, permissions, session_id),
+        caller: caller(found.user_id, found.permissions, session_id),
         credential,
         expires_at: found.expires_at,
     }))
 }
 
-/// Keys that come from elsewhere do not exist here, nor do keys that may only read, which a dashboard could not tell.
+/// Keys that come from elsewhere do not exist here, nor do keys that may do less than their user, which a dashboard could not
+/// tell: nothing here makes them.
 fn is_valid(found: &Stored, hash: &SecretHash, moment: Timestamp) -> bool {
     let expired = found.expires_at.is_some_and(|expires_at| expires_at <= moment);
-    !expired && found.imported.is_none() && !found.limits.read_only && secrets::same(&found.secret, hash)
+    !expired && found.imported.is_none() && !found.limits.are_set() && secrets::same(&found.secret, hash)
 }
 
 /// The call goes on if this fails: the session lasts less long then.
@@ -105,7 +101,7 @@ fn note_use(found: &Stored, moment: Timestamp) {
         match found.ends_at {
             Some(ends_at) => {
                 let times = configuration::get()
-                    .map_err(|refusal| Refusal::internal(std::io::Error::other(refusal)))?;
+                    .map_err(|refusal| Refused::internal(std::io::Error::other(refusal)))?;
                 let expires_at = times.sessions.expires_at(moment, ends_at);
                 now(transaction.touch_session(&found.id, moment, expires_at))?;
             }

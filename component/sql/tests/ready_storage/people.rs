@@ -410,6 +410,31 @@ fn a_key_works_until_it_is_deleted_by_its_owner() {
 }
 
 #[test]
+fn a_key_that_may_do_less_than_its_user_is_not_valid() {
+    let sqlite = Arc::new(Sqlite::new());
+    let plugin = Plugin::new(Dashboard::new(sqlite.clone()));
+    let ada = plugin.init("ada");
+    let set = |limit: &str| {
+        let mut connection = sqlite.begin(&["BEGIN".into()]).unwrap();
+        connection
+            .execute(&format!("UPDATE portico_api_key SET {limit}"), &[])
+            .unwrap();
+        connection.commit().unwrap();
+    };
+    let key = call!(plugin, portico_sql_people.call_create_key(&ada, None)).unwrap();
+    for (limit, none) in [
+        ("read_only = 1", "read_only = 0"),
+        ("permissions = 'app-create'", "permissions = NULL"),
+        ("permissions = ''", "permissions = NULL"),
+    ] {
+        set(limit);
+        assert!(plugin.authenticate(&key.key).is_none(), "{limit}");
+        set(none);
+        assert!(plugin.authenticate(&key.key).is_some(), "{none}");
+    }
+}
+
+#[test]
 fn a_deleted_user_leaves_nothing_even_where_the_driver_turns_foreign_keys_off() {
     let sqlite = Arc::new(Sqlite::with_foreign_keys(false));
     let plugin = Plugin::new(Dashboard::new(sqlite));

@@ -3,7 +3,7 @@
 //! Portico's board says which apps it has, and in what order. Sections, layouts, places, looks and other items are in
 //! its extras ([`View`](super::view::View)). Both are saved in one change.
 
-use portico_model::error::Code;
+use portico_model::{error::Code, refusal::Missing};
 use portico_storage::extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS};
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ async fn by_name(caller: &Caller, input: Value) -> Outcome {
             .is_some_and(|own| own.to_lowercase() == name)
     };
     let board = boards.iter().find(is_named);
-    let board = board.ok_or_else(|| Failure::not_found("Board"))?;
+    let board = board.ok_or_else(|| Failure::not_found(Missing::Board))?;
     whole(caller, text(board, "id")?).await
 }
 

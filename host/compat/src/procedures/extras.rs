@@ -114,6 +114,8 @@ impl Attempts {
 
 #[cfg(test)]
 mod tests {
+    use portico_model::refusal::Missing;
+
     use super::*;
 
     fn conflict() -> Failure {
@@ -136,6 +138,6 @@ mod tests {
         attempts.begin(&json!("one")).unwrap();
         attempts.failed(conflict()).unwrap();
         assert!(attempts.begin(&json!("one")).is_err());
-        assert!(attempts.failed(Failure::not_found("Board")).is_err());
+        assert!(attempts.failed(Failure::not_found(Missing::Board)).is_err());
     }
 }

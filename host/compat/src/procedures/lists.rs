@@ -1,6 +1,6 @@
 //! Small procedures whose inputs or outputs have another form in Homarr.
 
-use portico_model::error::Code;
+use portico_model::{error::Code, refusal::Missing};
 use serde_json::{Value, json};
 
 use super::{Procedure, mutation, query, text};
@@ -76,7 +76,7 @@ async fn group(caller: &Caller, input: Value) -> Outcome {
     let groups = caller.query_all("group.getAll").await?.value();
     let mut groups = groups.as_array().into_iter().flatten();
     let group = groups.find(|group| group["id"] == id);
-    let mut group = group.ok_or_else(|| Failure::not_found("Group"))?.clone();
+    let mut group = group.ok_or_else(|| Failure::not_found(Missing::Group))?.clone();
     let mut room = LARGEST_ANSWER;
     for (number, member) in group["members"].as_array_mut().into_iter().flatten().enumerate() {
         member["email"] = Value::Null;

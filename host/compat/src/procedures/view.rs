@@ -7,7 +7,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use portico_model::error::Code;
+use portico_model::refusal::Refusal;
 use portico_storage::extras::{
     ITEMS, LAYOUTS, LOOKS, NOTES, SECTIONS, SETTINGS, empty_section, item, layout,
 };
@@ -251,8 +251,7 @@ impl View {
             _ => return Err(Failure::bad_input("options", "must be an object")),
         };
         let mut bytes = [0; 12];
-        getrandom::fill(&mut bytes)
-            .map_err(|_| Failure::new(Code::InternalServerError, "Internal server error"))?;
+        getrandom::fill(&mut bytes).map_err(|_| Refusal::Internal)?;
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut items = self.items();
         let mut added = item(&id, kind, options, Places::of(self, &items).next(kind));

@@ -84,11 +84,14 @@ fn pages(visit: &Visit) -> Vec<Destination> {
         ("/profile", t.common.profile, "user"),
         ("/profile/sessions", t.profile.sessions, "lock"),
         ("/apps", t.common.apps, "apps"),
+        ("/manage/boards", t.common.boards, "edit"),
+        ("/help", t.common.help, "open"),
     ];
     if visit.may("app-create") {
         pages.extend([
             ("/apps/new", t.apps.new, "plus"),
             ("/apps/many", t.apps.many_title, "list"),
+            ("/apps/catalogue", t.apps.catalogue, "apps"),
         ]);
     }
     if visit.may("board-create") {
@@ -96,6 +99,7 @@ fn pages(visit: &Visit) -> Vec<Destination> {
     }
     if visit.is_admin() {
         pages.extend([
+            ("/manage/looks", t.looks.title, "brush"),
             ("/engines", t.common.engines, "search"),
             ("/users", t.common.users, "user"),
             ("/invites", t.common.invites, "mail"),

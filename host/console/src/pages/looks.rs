@@ -11,6 +11,7 @@ use super::{
     profile::size,
 };
 use crate::{
+    api::ApiError,
     edits::{Merged, WasRead},
     fields::Fields,
     form::{Form, Problems},
@@ -137,7 +138,7 @@ fn typed(form: &Form) -> Looks {
     }
 }
 
-async fn stored(visit: &Visit) -> Result<Looks, crate::api::ApiError> {
+async fn stored(visit: &Visit) -> Result<Looks, ApiError> {
     visit.api.query("site.get", Value::Null).await
 }
 
@@ -162,31 +163,23 @@ async fn show(visit: Visitor) -> PageResult {
 async fn save(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let mut form = visit.form_with(&LOOKS, request).await?;
-    let mut problems = take_pictures(&visit, &mut form).await?;
-    let typed = typed(&form);
-    let mut read = WasRead::kept(&form, &FIELDS);
     let is_tried = form.text("do") == "try";
-    if !is_tried && problems.is_empty() {
-        let (now, wanted) = (texts_of(&stored(&visit).await?), texts_of(&typed));
-        let both = now.iter().zip(&wanted);
-        let fields: Vec<_> = both
-            .map(|((name, now), (_, wanted))| (*name, &**now, &**wanted))
-            .collect();
-        let merged = Merged::of(&visit, &form, &fields);
-        if merged.problems.is_empty() {
-            match visit.api.change("site.update", changes(&merged, &typed)).await {
-                Ok(()) => return Ok(see("/manage/looks?note=saved")),
-                Err(error) => problems = visit.problems(error, &FIELDS)?,
-            }
-        } else {
-            read = merged.read;
-            problems = merged.problems;
+    let mut read = WasRead::kept(&form, &FIELDS);
+    let (status, problems) = match change(&visit, &mut form, &mut read, is_tried).await {
+        Ok(problems) if !problems.is_empty() => (StatusCode::UNPROCESSABLE_ENTITY, problems),
+        Ok(_) if !is_tried => return Ok(see("/manage/looks?note=saved")),
+        Ok(none) => (StatusCode::OK, none),
+        Err(error) if matches!(error.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+            return Err(error);
         }
-    }
-    let status = match problems.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
+        // Something else than what was typed is in the way.
+        Err(error) => {
+            let mut problems = Problems::default();
+            problems.add_to_whole(visit.say(&error.message));
+            (error.status, problems)
+        }
     };
+    let typed = typed(&form);
     if problems.is_empty() {
         visit.try_looks(typed.clone());
     }
@@ -200,8 +193,36 @@ async fn save(visit: Visitor, request: Request) -> PageResult {
     Ok(page_with(status, &again))
 }
 
+/// Stores the pictures of a form, and its looks unless they are only tried. Returns what is wrong with it.
+async fn change(
+    visit: &Visit,
+    form: &mut Form,
+    read: &mut WasRead,
+    is_tried: bool,
+) -> Result<Problems, ApiError> {
+    let problems = take_pictures(visit, form).await?;
+    if is_tried || !problems.is_empty() {
+        return Ok(problems);
+    }
+    let typed = typed(form);
+    let (now, wanted) = (texts_of(&stored(visit).await?), texts_of(&typed));
+    let both = now.iter().zip(&wanted);
+    let fields: Vec<_> = both
+        .map(|((name, now), (_, wanted))| (*name, &**now, &**wanted))
+        .collect();
+    let merged = Merged::of(visit, form, &fields);
+    if !merged.problems.is_empty() {
+        *read = merged.read;
+        return Ok(merged.problems);
+    }
+    match visit.api.change("site.update", changes(&merged, &typed)).await {
+        Ok(()) => Ok(Problems::default()),
+        Err(error) => visit.problems(error, &FIELDS),
+    }
+}
+
 /// Stores the pictures that were chosen, and puts their ids into the form.
-async fn take_pictures(visit: &Visit, form: &mut Form) -> Result<Problems, crate::api::ApiError> {
+async fn take_pictures(visit: &Visit, form: &mut Form) -> Result<Problems, ApiError> {
     let mut problems = Problems::default();
     for (field, file, remove) in PICTURES {
         if form.file(file).is_some() {

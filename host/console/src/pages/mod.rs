@@ -11,6 +11,7 @@ mod destinations;
 mod engines;
 mod first_start;
 mod found_users;
+mod go_on;
 mod groups;
 mod help;
 mod home;

@@ -3,7 +3,6 @@
 //! `g cats` searches with the engine whose short name is `g`; a text that fits apps, boards or pages shows these; everything
 //! else goes to the user's own search engine. Without a text it is the search box, for those who come from another page.
 
-use askama::Template;
 use axum::{Router, routing::get};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -12,11 +11,12 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     destinations::{Destinations, home_with},
+    go_on::go_on,
     home::apps,
     tiles::BoardLink,
 };
 use crate::{
-    respond::{page, see},
+    respond::see,
     visit::{Query, Visit, Visitor},
 };
 
@@ -46,13 +46,6 @@ impl Engine {
         let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         self.url_template.trim().replace("%s", &text)
     }
-}
-
-#[derive(Template)]
-#[template(path = "search.html")]
-struct SearchPage<'a> {
-    v: &'a Visit,
-    address: String,
 }
 
 async fn search(visit: Visitor, query: Query) -> PageResult {
@@ -90,7 +83,6 @@ async fn search(visit: Visitor, query: Query) -> PageResult {
     Ok(see(&home_with(text)))
 }
 
-/// A page that goes on to another host. A redirect would be part of the form, which may be sent only to this host.
 fn open(visit: &Visit, address: String) -> axum::response::Response {
-    page(&SearchPage { v: visit, address })
+    go_on(visit, address, visit.t.home.opening, visit.t.home.open_search)
 }

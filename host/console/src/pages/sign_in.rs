@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::{
     PageResult,
     board_list::BoardLinks,
+    go_on::go_on,
     onboarding::{is_open, with_password},
 };
 use crate::{
@@ -156,12 +157,19 @@ async fn sign_out(visit: Visitor, request: Request) -> PageResult {
         return Ok(see("/?note=form-old"));
     }
     visit.api.post::<Value>("/api/auth/sign-out", Value::Null).await?;
+    // Who is signed in without a session came by way of a proxy, and not from the issuer.
+    if visit.api.get::<Value>("/api/auth/session").await.is_ok() {
+        return Ok(see("/?note=still-signed-in"));
+    }
     // At the issuer only people who came from there can sign out.
     let own = visit.user.as_ref().map_or("", |user| &user.provider);
     let providers: Vec<Provider> = visit.api.get("/api/auth/providers").await?;
     let further = providers.into_iter().find(|provider| provider.provider == own);
     match further.and_then(|provider| provider.sign_out_url) {
-        Some(issuer) => Ok(see(&issuer)),
+        Some(address) => {
+            let (title, link) = (visit.t.sign_in.signing_out, visit.t.sign_in.sign_out_there);
+            Ok(go_on(&visit, address, title, link))
+        }
         None => Ok(see("/sign-in?note=signed-out")),
     }
 }

@@ -45,6 +45,16 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("app.search", "Search for apps", "Apps suchen"),
     ("app.byId", "Read an app", "App lesen"),
     ("app.byIds", "Read apps", "Apps lesen"),
+    (
+        "app.readAddress",
+        "Look at the address of a new app",
+        "Adresse einer neuen App ansehen",
+    ),
+    (
+        "app.status",
+        "Ask whether apps can be reached",
+        "Erreichbarkeit von Apps erfragen",
+    ),
     ("audit.getPaginated", "Read the audit log", "Protokoll lesen"),
     ("board.create", "Make a board", "Board anlegen"),
     ("board.update", "Change a board", "Board ändern"),
@@ -58,6 +68,11 @@ const ACTIONS: &[(&str, &str, &str)] = &[
         "Änderbare Boards auflisten",
     ),
     ("board.byId", "Read a board", "Board lesen"),
+    (
+        "board.bySlug",
+        "Read a board by its short address",
+        "Board über seine kurze Adresse lesen",
+    ),
     (
         "board.getRight",
         "Ask what is allowed on a board",
@@ -117,12 +132,18 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("invite.deleteInvite", "Delete an invite", "Einladung löschen"),
     ("invite.getAll", "List invites", "Einladungen auflisten"),
     (
+        "invite.getByToken",
+        "Open the link of an invite",
+        "Link einer Einladung öffnen",
+    ),
+    (
         "onboard.currentStep",
         "Ask for the step of the setup",
         "Schritt der Einrichtung erfragen",
     ),
     ("picture.create", "Upload a picture", "Bild hochladen"),
-    ("site.update", "Change the looks", "Aussehen \u{e4}ndern"),
+    ("site.get", "Read the looks", "Aussehen lesen"),
+    ("site.update", "Change the looks", "Aussehen ändern"),
     (
         "searchEngine.create",
         "Create a search engine",

@@ -67,6 +67,7 @@ texts! {
     Notes {
         session_ended: "Please sign in to go on.", "Bitte melden Sie sich an, um fortzufahren.";
         signed_out: "You are signed out.", "Sie sind abgemeldet.";
+        still_signed_in: "You are still signed in: what is in front of Portico, such as a proxy, signs you in with each request. Sign out there.", "Sie sind weiter angemeldet: Was vor Portico steht, etwa ein Proxy, meldet Sie bei jeder Anfrage an. Melden Sie sich dort ab.";
         saved: "Saved.", "Gespeichert.";
         created: "Created.", "Angelegt.";
         deleted: "Deleted.", "Gelöscht.";
@@ -114,6 +115,8 @@ texts! {
         with: "Account", "Konto";
         submit: "Sign in", "Anmelden";
         continue_with: "Continue with {}", "Weiter mit {}";
+        signing_out: "Signing out …", "Abmelden …";
+        sign_out_there: "Sign out at the provider, too", "Auch beim Anbieter abmelden";
         or: "or", "oder";
         public_boards: "Boards that are open to everyone", "Boards, die für alle offen sind";
         elsewhere: "You have opened this page at {}, where signing in may not work.", "Sie haben diese Seite unter {} geöffnet; dort gelingt die Anmeldung vielleicht nicht.";
@@ -176,6 +179,7 @@ impl Texts {
         match name {
             "session-ended" => notes.session_ended,
             "signed-out" => notes.signed_out,
+            "still-signed-in" => notes.still_signed_in,
             "saved" => notes.saved,
             "created" => notes.created,
             "deleted" => notes.deleted,

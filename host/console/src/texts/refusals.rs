@@ -1,7 +1,7 @@
 //! The refusals of calls and of the console's own forms, in German.
 
 use portico_rules::{
-    refusal::{Missing, Refusal, SiteRule, UniqueName},
+    refusal::{HeaderRule, Missing, Refusal, SiteRule, UniqueName},
     sentences,
     sentences::Seconds,
 };
@@ -46,6 +46,8 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::SignIn => "Melden Sie sich an, oder senden Sie einen gültigen API-Schlüssel oder ein Sitzungs-Token",
         R::SignInFirst => "Melden Sie sich zuerst an",
         R::WrongPassword => "Benutzername oder Passwort ist falsch",
+        R::PasswordsOff => "Die Anmeldung mit einem Passwort ist abgeschaltet",
+        R::PasswordsOfAdministrators => "Hier melden sich nur Administratoren mit einem Passwort an",
         R::NotYourUser => "Das ist nur für Ihr eigenes Konto erlaubt",
         R::NotYourExtras => "Dafür brauchen Sie das Recht admin: Es geht um einen anderen Benutzer",
         R::KeyOnlyReads => "Dieser API-Schlüssel darf nur lesen",
@@ -54,6 +56,10 @@ pub(super) fn german(refusal: &Refusal) -> String {
         }
         R::LimitedKeySignIn => {
             "Ein API-Schlüssel ohne das Recht admin ändert nicht, wie sein Benutzer sich anmeldet"
+        }
+        R::LimitedKeyOwnAccess => {
+            "Ein API-Schlüssel, der weniger darf als sein Benutzer, sieht und beendet keine Sitzungen und keine anderen \
+             Schlüssel"
         }
         R::NeedsPermission { permission } => return format!("Dafür brauchen Sie das Recht {permission}"),
         R::OtherOrigin { what, origin, host } => {
@@ -90,6 +96,9 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::UsernameTaken => "Dieser Benutzername ist schon vergeben",
         R::WrongPreviousPassword => "Das jetzige Passwort ist falsch",
         R::PasswordChangedAtSignIn => "Das Passwort wurde inzwischen geändert; melden Sie sich noch einmal an",
+        R::UserChangedAtSignIn => {
+            "Der Benutzer oder das Passwort wurde inzwischen geändert; melden Sie sich noch einmal an"
+        }
         R::PasswordChanged => "Das Passwort wurde inzwischen geändert",
         R::ExternalUser => "Name, E-Mail und Passwort dieses Benutzers gehören zu einem externen Anbieter",
         R::LastAdminDeleted => "Der letzte Administrator kann nicht gelöscht werden",
@@ -104,6 +113,8 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::OperatorIsNoUser => "Der Betreiber ist kein Benutzer",
 
         R::ProviderOff => "Die Anmeldung mit OpenID Connect ist ausgeschaltet",
+        R::ProviderSignOutOff => "Die Abmeldung beim Anmeldedienst ist ausgeschaltet",
+        R::QueryKeyTwice => "Ein Name in der Adresse kommt mehr als einmal vor",
         R::ProviderSilent => "Der Anmeldedienst antwortet nicht; versuchen Sie es später noch einmal",
         R::ProviderMisconfigured => {
             "Der Anmeldedienst ist falsch eingerichtet; fragen Sie Ihren Administrator (der Grund steht im Log)"
@@ -114,6 +125,13 @@ pub(super) fn german(refusal: &Refusal) -> String {
         }
         R::ProviderAccountTaken => "Ein anderes Konto des Anbieters ist mit dem Benutzer verknüpft",
         R::SignInNotConfirmed => "Die Anmeldung wurde nicht bestätigt; beginnen Sie noch einmal",
+        R::ProxyHeader { name, rule } => {
+            return format!("Der Header {name} des Proxys {}", german_of_header(rule));
+        }
+        R::ProxyElsewhere => {
+            "Wen der Proxy angemeldet hat, zählt nur an der öffentlichen Adresse (--public-url): Öffnen Sie den Dienst dort, \
+             und lassen Sie den Proxy den Header Host unverändert weitergeben"
+        }
         R::DirectorySilent => "Das Verzeichnis ist nicht erreichbar; versuchen Sie es später noch einmal",
         R::DirectoryMisconfigured => {
             "Das Verzeichnis ist falsch eingerichtet; fragen Sie Ihren Administrator (der Grund steht im Log)"
@@ -133,6 +151,17 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::VersionChanged => "Es wurde geändert, seit diese Fassung gelesen wurde",
         R::StateChanged => {
             "Ein anderer Aufruf hat inzwischen Benutzer oder Apps geändert; wenden Sie das Dokument noch einmal an"
+        }
+        R::TooManyUnusedPictures { most, mebibytes } => {
+            return format!(
+                "Sie haben {most} Bilder oder {mebibytes} MiB davon hochgeladen, die niemand benutzt: Benutzen Sie sie, oder \
+                 warten Sie einen Tag"
+            );
+        }
+        R::TooManyPictures { most, mebibytes } => {
+            return format!(
+                "Es gibt schon {most} Bilder oder {mebibytes} MiB davon: Nehmen Sie zuerst einige aus Apps oder dem Aussehen"
+            );
         }
         R::NoIconCollection => "Zurzeit ist keine Icon-Sammlung erreichbar",
         R::NothingHere => "Unter diesem Pfad gibt es nichts",
@@ -191,14 +220,30 @@ fn german_of_site(rule: &SiteRule) -> &'static str {
     }
 }
 
+fn german_of_header(rule: &HeaderRule) -> String {
+    match rule {
+        HeaderRule::Missing => "fehlt",
+        HeaderRule::OtherSpelling => "ist auch in einer anderen Schreibweise da",
+        HeaderRule::NotOnce => "darf nur einmal da sein",
+        HeaderRule::NotUtf8 => "muss in UTF-8 sein",
+        HeaderRule::Encoded => "darf nicht kodiert sein (RFC 2047)",
+        HeaderRule::Empty => "darf nicht leer sein",
+        HeaderRule::List => "darf keine Liste sein",
+        HeaderRule::TooLong { most } => return format!("darf höchstens {most} Zeichen haben"),
+    }
+    .into()
+}
+
 fn german_of_missing(what: &Missing) -> &'static str {
     match what {
         Missing::ApiKey => "Diesen API-Schlüssel gibt es nicht mehr",
         Missing::App => "Eine dieser Apps gibt es nicht mehr",
         Missing::Board => "Dieses Board gibt es nicht mehr",
+        Missing::Creator => "Diesen Ersteller gibt es nicht mehr",
         Missing::Group => "Diese Gruppe gibt es nicht mehr",
         Missing::Invite => "Diese Einladung gibt es nicht mehr",
         Missing::Member => "Dieses Mitglied gibt es nicht mehr",
+        Missing::Picture => "Dieses Bild gibt es nicht mehr",
         Missing::Procedure => "Diesen Aufruf gibt es nicht",
         Missing::SearchEngine => "Diese Suchmaschine gibt es nicht mehr",
         Missing::Session => "Diese Sitzung gibt es nicht mehr",
@@ -210,9 +255,12 @@ fn german_of_missing(what: &Missing) -> &'static str {
 fn german_of_name(what: &UniqueName) -> &'static str {
     match what {
         UniqueName::Board => "Ein Board dieses Namens gibt es schon",
+        UniqueName::BoardSlug => "Diese kurze Adresse ist schon vergeben",
         UniqueName::Group => "Dieser Gruppenname ist schon vergeben",
+        UniqueName::GroupId => "Die ID der Gruppe ist schon vergeben",
         UniqueName::SearchEngine => "Name oder Kürzel hat schon eine andere Suchmaschine",
         UniqueName::Listed => "Der Name ist schon vergeben",
+        UniqueName::ListedBoardSlug => "Die kurze Adresse ist schon vergeben",
         UniqueName::ListedSearchEngine => "Der Name oder das Kürzel ist schon vergeben",
     }
 }

@@ -8,72 +8,11 @@ use portico_rules::{
     rule::{Noun, Plain, Rule, UrlProblem},
 };
 
-use super::{Language, fill, refusals};
+use super::{Language, refusals};
 use refusals::FormRefusal;
 
 /// How the API ends a message of a failure, with the id under which the log has more.
 const REQUEST: &str = " (request ";
-
-/// English and German of what is not among the sentences of `portico_rules` yet. `{}` represents any text without spaces,
-/// which is copied.
-const SAID: &[(&str, &str)] = &[
-    (
-        "Signing in with a password is off",
-        "Die Anmeldung mit einem Passwort ist abgeschaltet",
-    ),
-    (
-        "Only administrators sign in with a password here",
-        "Hier melden sich nur Administratoren mit einem Passwort an",
-    ),
-    (
-        "must have at most {} bytes, got {}",
-        "darf höchstens {} Bytes haben (jetzt {})",
-    ),
-    (
-        "must be a PNG, JPEG, WebP, GIF, AVIF or ICO",
-        "muss ein PNG, JPEG, WebP, GIF, AVIF oder ICO sein",
-    ),
-    (
-        "must be in base64 with its padding",
-        "muss in vollständigem Base64 sein",
-    ),
-    (
-        "must be a colour such as #3451c6",
-        "muss eine Farbe sein, etwa #3451c6",
-    ),
-    (
-        "must be the id of a stored picture",
-        "muss die Kennung eines gespeicherten Bildes sein",
-    ),
-    (
-        "You have uploaded 50 pictures, or 16 MiB of them, that nothing uses: use them, or wait a day",
-        "Sie haben 50 Bilder oder 16 MiB hochgeladen, die niemand benutzt: Benutzen Sie sie, oder warten Sie einen Tag",
-    ),
-    (
-        "There are 2,000 pictures, or 256 MiB of them: remove some from apps or looks first",
-        "Es gibt schon 2.000 Bilder oder 256 MiB davon: Nehmen Sie zuerst einige aus Apps oder dem Aussehen",
-    ),
-    (
-        "must have at most {} items in all, got {}",
-        "darf insgesamt höchstens {} Einträge haben (jetzt {})",
-    ),
-    (
-        "must have notes of at most {} characters in all, got {}",
-        "darf Notizen von insgesamt höchstens {} Zeichen haben (jetzt {})",
-    ),
-    (
-        "must be a name of the IANA time zone database, such as Europe/Berlin",
-        "muss der Name einer Zeitzone sein, etwa Europe/Berlin",
-    ),
-    (
-        "must have 1 to 64 letters a to z and digits, with single hyphens between them",
-        "muss aus 1 bis 64 Buchstaben a bis z und Ziffern bestehen, mit einzelnen Bindestrichen dazwischen",
-    ),
-    (
-        "The board's short address is taken",
-        "Diese kurze Adresse ist schon vergeben",
-    ),
-];
 
 /// A message of the API in this language.
 pub fn say(language: Language, message: &str) -> String {
@@ -93,35 +32,9 @@ fn in_german(message: &str) -> Option<String> {
     if let Some(refusal) = FormRefusal::parse(message) {
         return Some(refusals::german_of_form(&refusal));
     }
-    if let Some(said) = SAID.iter().find_map(|(english, german)| {
-        let values = matched(english, message)?;
-        let values: Vec<&dyn std::fmt::Display> = values.iter().map(|value| value as _).collect();
-        Some(fill(german, &values))
-    }) {
-        return Some(said);
-    }
     let (message, request) = message.strip_suffix(')')?.rsplit_once(REQUEST)?;
     let refusal = Refusal::parse(message)?;
     Some(format!("{} (Anfrage {request})", refusals::german(&refusal)))
-}
-
-/// The values in the places of a pattern, if a text is of its form.
-fn matched<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
-    let mut parts = pattern.split("{}");
-    let mut rest = text.strip_prefix(parts.next()?)?;
-    let mut values = Vec::new();
-    for part in parts {
-        let end = if part.is_empty() {
-            rest.len()
-        } else {
-            rest.find(part)?
-        };
-        let (value, after) = rest.split_at(end);
-        values.push(value);
-        rest = &after[part.len()..];
-    }
-    let is_word = |value: &&str| !value.is_empty() && !value.contains(' ');
-    (rest.is_empty() && values.iter().all(is_word)).then_some(values)
 }
 
 fn german(rule: &Rule) -> String {
@@ -132,6 +45,9 @@ fn german(rule: &Rule) -> String {
         R::TooLong { most, got } => format!("darf höchstens {most} Zeichen haben (jetzt {got})"),
         R::CharactersBetween { least, most, got } => {
             format!("muss {least} bis {most} Zeichen haben (jetzt {got})")
+        }
+        R::EachOnOneLine { least, most } => {
+            format!("müssen jeweils {least} bis {most} Zeichen auf einer Zeile haben")
         }
         R::ControlCharacter { found } => format!("darf keine Steuerzeichen enthalten (gefunden: {found})"),
         R::ControlCharacters => "darf keine Steuerzeichen enthalten".into(),
@@ -181,6 +97,12 @@ fn german(rule: &Rule) -> String {
         ),
         R::NotImage => "muss ein Bild sein, wenn es eine Data-URI ist: data:image/...,...".into(),
 
+        R::NotPictureFormat => "muss ein PNG, JPEG, WebP, GIF, AVIF oder ICO sein".into(),
+        R::TooManyBytes { most, got } => format!("darf höchstens {most} Bytes haben (jetzt {got})"),
+        R::NotHashOfPicture { id } => format!("muss der SHA-256 des Bildes sein: {id}"),
+        R::NotStoredPicture => "muss die ID eines gespeicherten Bildes sein".into(),
+        R::NotColor => "muss eine Farbe sein, etwa #3451c6".into(),
+
         R::NumberBetween { least, most, got } => {
             format!("muss eine ganze Zahl von {least} bis {most} sein (jetzt {got})")
         }
@@ -192,14 +114,28 @@ fn german(rule: &Rule) -> String {
             format!("muss {least} bis {most} Einträge haben (jetzt {got})")
         }
         R::TooManyEntries { most, got } => format!("darf höchstens {most} Einträge haben (jetzt {got})"),
+        R::TooManyItems { most, got } => {
+            format!("darf insgesamt höchstens {most} Einträge haben (jetzt {got})")
+        }
+        R::TooLongNotes { most, got } => {
+            format!("darf Notizen von insgesamt höchstens {most} Zeichen haben (jetzt {got})")
+        }
         R::TooManyPasswords { most, got } => format!(
             "darf höchstens {most} neue Einträge mit Passwort haben (jetzt {got}): Wenden Sie sie in Teilen an"
         ),
+        R::NotTimeZone => "muss der Name einer Zeitzone sein, etwa Europe/Berlin".into(),
+        R::NotSlug { most } => {
+            format!(
+                "muss aus 1 bis {most} Buchstaben a bis z und Ziffern bestehen, mit einzelnen Bindestrichen dazwischen"
+            )
+        }
+        R::NotBeforeYear { year } => format!("muss vor dem Jahr {year} sein"),
         R::NotBefore { end } => {
             format!("darf höchstens {end} sein: Dann endet der Schlüssel, mit dem der Aufruf kam")
         }
 
         R::RequiredOfOperator => "fehlt: Der Betreiber ist kein Benutzer".into(),
+        R::RequiredItems => "fehlt: eine Liste, oder Abschnitte".into(),
         R::Required { noun } => format!("fehlt: {}", german_of_noun(noun)),
         R::WrongType { noun, got } => {
             format!(
@@ -224,7 +160,9 @@ fn german(rule: &Rule) -> String {
         R::ListedTwiceWithoutId => "steht mehrmals in der Liste: Geben Sie jedem davon eine ID".into(),
         R::ListedTwice => "steht mehrmals in der Liste".into(),
         R::FitsApps { count } => format!("passt auf {count} Apps: Geben Sie die ID von einer an"),
-        R::AppOrBookmarks => "muss entweder app oder bookmarks haben".into(),
+        R::NotItemsOfSections => "muss enthalten, was in den Abschnitten ist, oder fehlen".into(),
+        R::ItemsWithSections => "muss fehlen, wenn es Abschnitte gibt".into(),
+        R::NotOneKindOfItem => "muss genau eines von app, bookmarks, note und clock haben".into(),
         R::NamesNoGroup { name } => format!("nennt eine Gruppe, die es nicht gibt: {name}"),
         R::NamesNoUser { name } => format!("nennt einen Benutzer, den es nicht gibt: {name}"),
         R::NamesUsers { count, name } => {
@@ -281,6 +219,8 @@ fn german_of_type(plain: &Plain) -> String {
 mod tests {
     use std::fmt::Debug;
 
+    use portico_rules::refusal::{HeaderRule, Missing, SiteRule, UniqueName};
+
     use super::*;
 
     /// What the sample of a part looks like in the sentence: `Noun` and the like are said in other words.
@@ -317,6 +257,25 @@ mod tests {
             check(&refusal.to_string(), &refusal);
         }
         assert_eq!(parts(&Rule::TooShort { least: 71, got: 72 }), ["71", "72"]);
+    }
+
+    #[test]
+    fn every_phrase_in_a_sentence_is_said_in_german() {
+        let rules = UrlProblem::samples().map(|why| Rule::NotAbsoluteUrl { why });
+        let types = Plain::samples().map(|plain| Rule::Required { noun: plain.into() });
+        for rule in rules.chain(types) {
+            check(&rule.to_string(), &rule);
+        }
+        let headers = HeaderRule::samples().map(|rule| Refusal::ProxyHeader {
+            name: "word1".into(),
+            rule,
+        });
+        let missing = Missing::samples().map(|what| Refusal::NotFound { what });
+        let names = UniqueName::samples().map(|what| Refusal::NameTaken { what });
+        let sites = SiteRule::samples().map(|what| Refusal::OtherSite { what });
+        for refusal in headers.chain(missing).chain(names).chain(sites) {
+            check(&refusal.to_string(), &refusal);
+        }
     }
 
     #[test]

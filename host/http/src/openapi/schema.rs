@@ -15,6 +15,7 @@ const SAME_FIELDS: &[(&str, &str)] = &[("CreatedApp", "App")];
 /// Descriptions of schemas that are not in the contract.
 const ABOUT: &[(&str, &str)] = &[
     ("AppStatus", "Whether an app can be reached."),
+    ("Address", "An address that may be an app's."),
     ("ApiKey", "An API key, without its secret."),
     ("Session", "A session, without its token."),
     (
@@ -44,6 +45,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("EndedSessions", "The sessions that a call ended."),
     ("CreatedApp", "A new app."),
     ("CreatedInvite", "A new invite."),
+    (
+        "CreatedPicture",
+        "A stored picture: the id by which looks refer to it, and where it is served.",
+    ),
     ("CurrentSession", "Who is signed in, and until when."),
     ("CurrentStep", "The current step of the first setup."),
     (
@@ -53,11 +58,22 @@ const ABOUT: &[(&str, &str)] = &[
     ("FieldChange", "A field that differs."),
     ("Group", "Users with the same permissions."),
     ("Health", "The process answers."),
+    ("HeldInvite", "An invite, as its holder sees it."),
     ("Icon", "An icon that an app may have."),
     ("Invite", "An invite, without its secret."),
+    ("InviteReference", "An invite by its id and its secret."),
     ("IdentityProvider", "A way to sign in."),
+    (
+        "Looks",
+        "What the dashboard looks like, for everyone: name, logo, colour, wallpaper and tiles.",
+    ),
+    (
+        "LooksChange",
+        "A change of what the dashboard looks like. An absent key leaves it as it is; null sets it back.",
+    ),
     ("Membership", "A user in a group."),
     ("Named", "A record by its id and name."),
+    ("NewPicture", "A picture to store."),
     ("PlacedItem", "An item of a board with its size."),
     ("PasswordLink", "A link with which a user sets a new password."),
     ("Readiness", "The host is ready to serve, with this component."),
@@ -85,12 +101,17 @@ const ABOUT: &[(&str, &str)] = &[
     ("State", "The whole dashboard as a document."),
     ("StateBoard", "A board of a state."),
     ("StateGroup", "A group of a state."),
+    ("StatePicture", "A picture of a state."),
     ("StateSearchEngine", "A search engine of a state."),
     ("StateShares", "With whom a board is shared."),
     ("StateUser", "A user of a state."),
     (
         "StateWarning",
         "A field that was taken from a document though it breaks a rule.",
+    ),
+    (
+        "SuggestedApp",
+        "What the page at an address says of itself, for the form of a new app.",
     ),
     (
         "Unnamed",
@@ -104,6 +125,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("WantedApp", "An app of a document."),
     ("WantedBoard", "A board of a document."),
     ("WantedGroup", "A group of a document."),
+    ("WantedPicture", "A picture of a document."),
     ("WantedSearchEngine", "A search engine of a document."),
     ("WantedShares", "With whom a board is shared."),
     ("WantedUser", "A user of a document."),

@@ -171,6 +171,32 @@ fn nothing_is_fetched_from_a_private_address_nor_after_a_redirect() {
 }
 
 #[test]
+fn what_a_provider_named_is_fetched_by_https_and_from_no_private_address() {
+    let config = config().proxy(None);
+    let named = Network::with_parts(config, Here::default(), Names::default(), Trust::Named, PICTURE);
+    let (port, requests) = serve_redirect("/x");
+    for (url, why) in [
+        // Each URL is checked alike, also one to which a host redirects.
+        ("http://public.example:PORT/x", "by https: alone"),
+        ("http://private.example:PORT/x", "by https: alone"),
+        (
+            "https://private.example:PORT/x",
+            "has an address of a private network",
+        ),
+        ("https://127.0.0.1:PORT/x", "has an address of a private network"),
+        ("https://[::1]:PORT/x", "has an address of a private network"),
+        ("https://public.example:22/x", "has a port that browsers block"),
+    ] {
+        let refused = get(&named, &url.replace("PORT", &port.to_string())).unwrap_err();
+        assert!(refused.contains(why), "{url}: {refused}");
+        assert!(!refused.contains("--icons-allow"), "{url}: {refused}");
+    }
+    assert_eq!(requests.load(SeqCst), 0);
+    // It connects to a public address, where no TLS is spoken here.
+    get(&named, &format!("https://public.example:{port}/x")).unwrap_err();
+}
+
+#[test]
 fn public_addresses_are_fetched_and_redirect_to_each_other() {
     for to in ["http://public.example:PORT/x", "/x", "http://both.example:PORT/x"] {
         for host in ["public.example", "both.example"] {

@@ -94,7 +94,7 @@ fn files_by(folder: &Path, network: &Answers, clock: Arc<SetClock>) -> Arc<IconF
         clock,
         ..IconFileSettings::default()
     };
-    IconFiles::with(folder.to_owned(), settings, network.clone())
+    IconFiles::with(folder.to_owned(), settings, network.clone(), network.clone())
 }
 
 fn is_gif(outcome: &Outcome) -> bool {
@@ -143,7 +143,7 @@ async fn sixteen_are_fetched_at_once_and_more_than_a_thousand_do_not_wait() {
     let mut begun = Vec::new();
     for number in 0..MOST_WAITING {
         let url = Url::parse(&format!("http://{number}.example/")).unwrap();
-        begun.push(files.fetching(Name::of(&url), url).unwrap());
+        begun.push(files.fetching(Name::of(&url), url, ChosenBy::User).unwrap());
     }
     assert_eq!(files.get("http://example.com/more").await, Err(IconError::Busy));
     while network.count() < MOST_AT_ONCE {
@@ -164,7 +164,7 @@ async fn sixteen_are_fetched_at_once_and_more_than_a_thousand_do_not_wait() {
 fn begin(files: &Arc<IconFiles>, host: &str, count: usize) -> Vec<Fetching> {
     let begin = |number| {
         let url = Url::parse(&format!("http://{host}/{number}.gif")).unwrap();
-        files.fetching(Name::of(&url), url).unwrap()
+        files.fetching(Name::of(&url), url, ChosenBy::User).unwrap()
     };
     (0..count).map(begin).collect()
 }

@@ -77,6 +77,26 @@ async fn a_page_gives_its_title_and_the_first_icon_that_is_a_picture() {
 }
 
 #[tokio::test]
+async fn all_icons_of_a_page_share_the_time_of_one() {
+    let (port, requests) = serve(|path, stream| match path {
+        "/" => write!(
+            stream,
+            "HTTP/1.1 {HTML}\r\nConnection: close\r\n\r\n<title>x</title><link rel=icon href=slow.gif>"
+        ),
+        // Silent until the client gives up.
+        _ => std::io::Read::read(stream, &mut [0]).map(drop),
+    });
+    let networks = Pages::with(
+        network_for_pages("", LONG),
+        network_for_pages("", Duration::from_millis(200)),
+    );
+    let page = read(port, &networks).await.unwrap();
+    assert_eq!(page, titled("x"));
+    // The usual icon, `/favicon.ico`, is not asked for after that.
+    assert_eq!(requests.load(SeqCst), 2);
+}
+
+#[tokio::test]
 async fn of_a_page_without_an_end_only_the_beginning_is_read() {
     let (port, _) = serve_page(HTML, |stream| {
         write!(stream, "<title>Endless</title>")?;

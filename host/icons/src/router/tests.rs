@@ -44,16 +44,19 @@ async fn api(request: Request) -> Response {
 struct Site {
     router: Router,
     network: Network,
+    /// For what providers name.
+    named: Network,
     _folder: TempDir,
 }
 
 impl Site {
     fn new(variant: impl Fn(Ground) -> Variant + Send + Sync + 'static) -> Self {
-        let (folder, network) = (TempDir::new().unwrap(), Network::default());
+        let (folder, network, named) = (TempDir::new().unwrap(), Network::default(), Network::default());
         let files = IconFiles::with(
             folder.path().join("icons"),
             IconFileSettings::default(),
             network.clone(),
+            named.clone(),
         );
         let find: FindIcon = Arc::new(|_| Box::pin(async { None }));
         let variant: FindVariant = Arc::new(move |_, ground| {
@@ -63,6 +66,7 @@ impl Site {
         Self {
             router: router(Router::new().fallback(api), files, find, variant),
             network,
+            named,
             _folder: folder,
         }
     }
@@ -94,7 +98,8 @@ async fn the_picture_that_a_provider_named_is_fetched_once_and_only_over_https()
         );
         assert!(cached.contains("immutable"), "{cached}");
     }
-    assert_eq!(site.asked(), ["https://idp.example/face.gif"]);
+    let asked = || site.named.0.lock().unwrap().clone();
+    assert_eq!(asked(), ["https://idp.example/face.gif"]);
     for (id, status) in [
         ("plain", StatusCode::NOT_FOUND),
         ("none", StatusCode::NOT_FOUND),
@@ -103,7 +108,7 @@ async fn the_picture_that_a_provider_named_is_fetched_once_and_only_over_https()
     ] {
         assert_eq!(site.get(&format!("/icons/users/{id}")).await.0, status, "{id}");
     }
-    assert_eq!(site.asked().len(), 1);
+    assert_eq!((asked().len(), site.asked().len()), (1, 0));
     for image in [
         "http://idp.example/face.gif",
         "data:image/gif;base64,R0lG",
@@ -112,6 +117,25 @@ async fn the_picture_that_a_provider_named_is_fetched_once_and_only_over_https()
         "é",
     ] {
         assert_eq!(user_picture("web", image), None, "{image}");
+    }
+}
+
+#[tokio::test]
+async fn every_route_is_counted_by_its_template() {
+    let site = Site::new(|_| Variant::Itself);
+    for (path, expected) in [
+        ("/icons/apps/a", "/icons/apps/{id}"),
+        ("/icons/engines/a", "/icons/engines/{id}"),
+        ("/icons/users/a", "/icons/users/{id}"),
+        ("/icons/named/a", "/icons/named/{name}"),
+        ("/icons/default.svg", "/icons/default.svg"),
+        ("/icons/preview", "/icons/preview"),
+        ("/icons/other", ""),
+    ] {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = site.router.clone().oneshot(request).await.unwrap();
+        let template = response.extensions().get::<RouteTemplate>();
+        assert_eq!(template.map(|template| template.0), Some(expected), "{path}");
     }
 }
 

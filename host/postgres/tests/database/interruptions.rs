@@ -27,9 +27,10 @@ async fn open_with(server: &Postgresql, limits: Limits) -> Arc<PostgresStorage> 
 /// From now on a list of invites takes a minute. It represents everything that takes longer the more records there are.
 fn make_lists_of_invites_slow(server: &Postgresql) {
     let view = "
-        DROP TABLE invite;
+        DROP TABLE invite CASCADE;
         CREATE VIEW invite AS
-            SELECT ''::text AS id, ''::bytea AS token_hash, 1::bigint AS expires_at, NULL::text AS creator_id
+            SELECT ''::text AS id, ''::bytea AS token_hash, 1::bigint AS expires_at, NULL::text AS creator_id,
+                NULL::text AS note
             FROM pg_sleep(60)";
     server.run("home", view);
 }
@@ -120,10 +121,11 @@ async fn statements_and_waits_for_locks_have_the_time_limits_that_the_docs_name(
     let server = Postgresql::shared();
     let storage = open(&server).await;
     let limits = "
-        DROP TABLE invite;
+        DROP TABLE invite CASCADE;
         CREATE VIEW invite AS
             SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout') AS id,
-                ''::bytea AS token_hash, 1::bigint AS expires_at, NULL::text AS creator_id";
+                ''::bytea AS token_hash, 1::bigint AS expires_at, NULL::text AS creator_id,
+                NULL::text AS note";
     server.run("home", limits);
     for (access, expected) in [
         (Access::Lookup, "30s 10s"),

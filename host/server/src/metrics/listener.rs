@@ -4,6 +4,7 @@
 //! - At most [`Limits::connections`] are open; more wait to be accepted. Each ends with its first answer, and after
 //!   [`Limits::time`] whatever its client does.
 //! - A head has at most [`LARGEST_HEAD`] bytes, and a body is not read.
+//! - What says that a browser sent it (`Origin`, `Sec-Fetch-…`) is refused: pages have no business here.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -83,7 +84,19 @@ async fn serve_connection(stream: TcpStream, metrics: Arc<Metrics>) -> hyper::Re
         .await
 }
 
+/// Whether a browser says that it sent this. Without TLS it does so to `localhost`, and for what a page asks of another site.
+fn is_of_browser(request: &Request<Incoming>) -> bool {
+    let mut names = request.headers().keys();
+    names.any(|name| *name == header::ORIGIN || name.as_str().starts_with("sec-fetch-"))
+}
+
 async fn respond(request: &Request<Incoming>, metrics: Arc<Metrics>) -> Answer {
+    if is_of_browser(request) {
+        return plain(
+            StatusCode::FORBIDDEN,
+            "Metrics are for programs, and not for browsers\n",
+        );
+    }
     if request.uri().path() != "/metrics" {
         return plain(StatusCode::NOT_FOUND, "The metrics are at /metrics\n");
     }
@@ -169,6 +182,15 @@ mod tests {
                 "405",
             ),
             ("DELETE /metrics HTTP/1.1\r\n\r\n", "405"),
+            (
+                "GET /metrics HTTP/1.1\r\norigin: http://evil.example\r\n\r\n",
+                "403",
+            ),
+            (
+                "GET /metrics HTTP/1.1\r\nSec-Fetch-Site: same-origin\r\n\r\n",
+                "403",
+            ),
+            ("GET /metrics HTTP/1.1\r\nsec-fetch-mode: no-cors\r\n\r\n", "403"),
             ("GET / HTTP/1.1\r\n\r\n", "404"),
             ("GET /metrics/../metrics HTTP/1.1\r\n\r\n", "404"),
             ("GET /api/apps HTTP/1.1\r\n\r\n", "404"),

@@ -15,7 +15,7 @@ use portico_model::{
     time,
 };
 use portico_rules::bounds;
-use portico_rules::refusal::Missing;
+use portico_rules::refusal::{Missing, Refusal};
 use portico_storage::{Access, NewInvite, hash_secret};
 use serde::Serialize;
 
@@ -156,7 +156,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         group_ids: group_ids.into_iter().collect(),
     };
     let inserted = transaction.insert_invite(&invite, &issued.hash).await;
-    inserted.map_err(|error| not_found_if_referred(error, "Group"))?;
+    inserted.map_err(|error| not_found_if_referred(error, Missing::Group))?;
     transaction.commit().await?;
     json(&Created {
         id: issued.id,
@@ -169,8 +169,7 @@ async fn get_by_token(mut call: Call) -> Result<Output, Error> {
     let token = hash_secret(&input.token);
     let mut transaction = call.begin(Access::Read).await?;
     let found = transaction.find_invite(&input.invite_id, &token).await?;
-    // The words of `user.register`.
-    let found = found.ok_or_else(|| Error::new(Code::Forbidden, "Invalid invite"))?;
+    let found = found.ok_or(Refusal::InvalidInvite)?;
     json(&HeldInvite {
         expiration_date: found.expiration_date,
         note: found.note,

@@ -248,6 +248,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
 
 async fn delete_own(mut call: Call) -> Result<Output, Error> {
     let input: Delete = call.input()?;
+    call.identity.check_deletes_key(&input.api_key_id)?;
     let user_id = call.identity.user_id().unwrap_or_default();
     let mut transaction = call.begin(Access::Write).await?;
     let keys = transaction.list_keys(Some(user_id)).await?;

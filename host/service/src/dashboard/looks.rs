@@ -1,7 +1,7 @@
 //! `site.*`: what the dashboard looks like, for everyone.
 
 use portico_model::{TextChange, error::Error};
-use portico_rules::bounds;
+use portico_rules::{bounds, rule::Rule};
 use portico_storage::{Access, DashboardTransaction, Density, Looks, Picture};
 
 use super::{
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-const COLOR: Shape = Bounded(&Text, Bound::Pattern("^#[0-9a-fA-F]{6}$"));
+const COLOR: Shape = Bounded(&Text, Bound::Pattern(r"^\s*#[0-9a-fA-F]{6}\s*$"));
 const COLUMNS: Shape = Bounded(&Integer, Bound::range(bounds::TILE_COLUMNS));
 const DENSITY: Shape = Choice(&Density::NAMES);
 
@@ -37,7 +37,7 @@ records! {
             .about("The id of a picture (`picture.create`); null: Portico's mark."),
         #[serde(default)]
         accent_color: TextChange = optional("accentColor", Nullable(&COLOR)).about(
-            "The colour of links and buttons, as `#rrggbb`; null: Portico's. Where it would be hard to read, pages show a \
+            "The colour of links and buttons, as `#rrggbb`, trimmed; null: Portico's. Where it would be hard to read, pages show a \
              lighter or a darker one."
         ),
         #[serde(default)]
@@ -100,7 +100,7 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     change.keeps_direction(&mut fields, &present);
     for (field, id) in change.pictures() {
         if transaction.get_picture_size(id).await?.is_none() {
-            fields.refuse(field, "must be the id of a stored picture".into());
+            fields.refuse(field, Rule::NotStoredPicture);
         }
     }
     fields.check()?;
@@ -122,21 +122,21 @@ pub(super) async fn put(
 }
 
 impl LooksChange {
-    /// Checks the fields by themselves, trims the name, and writes the colour in lower case.
+    /// Checks the fields by themselves, trims the name and the colour, and writes the colour in lower case.
     pub fn check(&mut self, fields: &mut Fields) {
         if let TextChange::Set(name) = &mut self.name {
             *name = fields.label("name", name, bounds::LABEL);
         }
         if let TextChange::Set(color) = &mut self.accent_color {
+            *color = color.trim().to_ascii_lowercase();
             let digits = color.strip_prefix('#').filter(|digits| digits.len() == 6);
             if digits.is_none_or(|digits| !digits.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-                fields.refuse("accentColor", "must be a colour such as #3451c6".into());
+                fields.refuse("accentColor", Rule::NotColor);
             }
-            color.make_ascii_lowercase();
         }
         for (field, id) in self.pictures() {
             if !Picture::is_id(id) {
-                fields.refuse(field, "must be the id of a stored picture".into());
+                fields.refuse(field, Rule::NotStoredPicture);
             }
         }
         // The shape has checked the range of the columns.

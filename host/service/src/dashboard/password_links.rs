@@ -104,8 +104,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         .allows(&mut *transaction, &account.id)
         .await?
     {
-        let message = "Only administrators sign in with a password here";
-        return Err(Error::new(Code::Forbidden, message));
+        return Err(Refusal::PasswordsOfAdministrators.into());
     }
     let issued = call.resources.secrets.password_link();
     let link = PasswordLink {

@@ -11,7 +11,13 @@ use portico_model::{
     PICTURES, Timestamp,
     error::{Code, Error},
 };
-use portico_rules::{bounds, permissions::Permission, pictures::Format};
+use portico_rules::{
+    bounds,
+    permissions::Permission,
+    pictures::Format,
+    refusal::{Missing, Refusal},
+    rule::Rule,
+};
 use portico_storage::{DashboardTransaction, NewPicture, Picture, PictureCount};
 use serde::Serialize;
 
@@ -47,7 +53,8 @@ const GRACE: Timestamp = 24 * 60 * 60 * 1000;
 const MOST_VALUES: usize = 1_000;
 
 pub(super) const IMAGE: Shape = Bounded(
-    &Bounded(&Text, Bound::length(bounds::PICTURE)),
+    // The pattern says how it begins.
+    &Bounded(&Text, Bound::length(0..=*bounds::PICTURE.end())),
     Bound::Pattern(r"^\s*[Dd][Aa][Tt][Aa]:[^,]*;[Bb][Aa][Ss][Ee]64,"),
 );
 pub(super) const IMAGE_ABOUT: &str = "A data URI in base64 (`data:image/png;base64,…`) of a PNG, JPEG, WebP, GIF, AVIF or \
@@ -85,7 +92,7 @@ pub(super) static ROWS: &[Row] = &[mutation(
 .large_input(MOST_VALUES)
 .at("POST", "/api/pictures")
 .about(
-    "Stores a picture and answers its id. Of PNG, JPEG, WebP and GIF, what they say about where, when and by whom they were \
+    "Stores a picture and returns its id. Of PNG, JPEG, WebP and GIF, what they say about where, when and by whom they were \
      made is removed. A picture that neither the looks nor an icon uses goes after a day. `CONFLICT`: there are 2,000 \
      pictures or 256 MiB of them, or 50 or 16 MiB of the caller's that nothing uses.",
 )
@@ -101,7 +108,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
             return Err(fields
                 .check()
                 .err()
-                .unwrap_or_else(|| Error::not_found("Picture")));
+                .unwrap_or_else(|| Error::not_found(Missing::Picture)));
         }
     };
     let now = call.resources.clock.now();
@@ -111,9 +118,11 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         .await?;
     if let Some(uploader) = &uploader {
         let unused = transaction.count_unused_pictures(uploader).await?;
-        let message =
-            "You have uploaded 50 pictures, or 16 MiB of them, that nothing uses: use them, or wait a day";
-        require_room(MOST_UNUSED, unused, &picture, message)?;
+        let refusal = Refusal::TooManyUnusedPictures {
+            most: MOST_UNUSED.pictures,
+            mebibytes: MOST_UNUSED.bytes >> 20,
+        };
+        require_room(MOST_UNUSED, unused, &picture, refusal)?;
     }
     let id = put(&mut *transaction, picture, uploader, now).await?;
     transaction.commit().await?;
@@ -131,8 +140,11 @@ pub(super) async fn put(
     let id = Picture::id_of(&picture.bytes);
     if transaction.get_picture_size(&id).await?.is_none() {
         let all = transaction.count_pictures().await?;
-        let message = "There are 2,000 pictures, or 256 MiB of them: remove some from apps or looks first";
-        require_room(MOST, all, &picture, message)?;
+        let refusal = Refusal::TooManyPictures {
+            most: MOST.pictures,
+            mebibytes: MOST.bytes >> 20,
+        };
+        require_room(MOST, all, &picture, refusal)?;
     }
     let new = NewPicture {
         id,
@@ -148,41 +160,47 @@ fn require_room(
     most: PictureCount,
     present: PictureCount,
     new: &Picture,
-    message: &str,
+    refusal: Refusal,
 ) -> Result<(), Error> {
     let has_room = present.pictures < most.pictures && present.bytes + new.bytes.len() as u64 <= most.bytes;
     match has_room {
         true => Ok(()),
-        false => Err(Error::new(Code::Conflict, message)),
+        false => Err(refusal.into()),
     }
 }
 
 /// The picture in a data URI as it is stored, or the rule that it breaks.
-pub(super) fn read(image: &str) -> Result<Picture, String> {
-    let head_and_body = image.trim().split_once(',').filter(|(head, _)| {
+pub(super) fn read(image: &str) -> Result<Picture, Rule> {
+    let image = image.trim();
+    let head_and_body = image.split_once(',').filter(|(head, _)| {
         let head = head.to_ascii_lowercase();
         head.starts_with("data:") && head.ends_with(";base64")
     });
-    let (_, body) = head_and_body.ok_or("must be a data URI: data:image/...;base64,...")?;
+    let (_, body) = head_and_body.ok_or(Rule::NotDataUri)?;
     // What is too large is not decoded.
     let bytes = body.len() / 4 * 3;
     if bytes > bounds::PICTURE_BYTES + 2 {
         return Err(too_large(bytes));
     }
-    let file = STANDARD
-        .decode(body)
-        .map_err(|_| "must be in base64 with its padding")?;
+    // A long head can still make it longer than the largest picture needs.
+    let most = *bounds::PICTURE.end();
+    let got = image.chars().count();
+    if got > most {
+        return Err(Rule::TooLong { most, got });
+    }
+    let file = STANDARD.decode(body).map_err(|_| Rule::NotBase64)?;
     if file.len() > bounds::PICTURE_BYTES {
         return Err(too_large(file.len()));
     }
-    let format = Format::recognise(&file).ok_or("must be a PNG, JPEG, WebP, GIF, AVIF or ICO")?;
+    let format = Format::recognise(&file).ok_or(Rule::NotPictureFormat)?;
     let kept = format.read(&file);
     if let Some((width, height)) = kept.too_large {
-        return Err(format!(
-            "must have at most {} pixels a side and {} in all, got {width}x{height}",
-            bounds::IMAGE_SIDE,
-            bounds::IMAGE_PIXELS
-        ));
+        return Err(Rule::TooManyPixels {
+            side: bounds::IMAGE_SIDE,
+            all: bounds::IMAGE_PIXELS,
+            width,
+            height,
+        });
     }
     Ok(Picture {
         content_type: format.mime().into(),
@@ -190,8 +208,11 @@ pub(super) fn read(image: &str) -> Result<Picture, String> {
     })
 }
 
-fn too_large(bytes: usize) -> String {
-    format!("must have at most {} bytes, got {bytes}", bounds::PICTURE_BYTES)
+fn too_large(got: usize) -> Rule {
+    Rule::TooManyBytes {
+        most: bounds::PICTURE_BYTES,
+        got,
+    }
 }
 
 #[cfg(test)]
@@ -245,9 +266,15 @@ mod tests {
         for larger in [most + 1, most + 3, 3 * most] {
             let problem = read(&uri(&gif(larger))).unwrap_err();
             assert!(
-                problem.starts_with("must have at most 1048576 bytes, got "),
+                matches!(problem, Rule::TooManyBytes { most: 1_048_576, .. }),
                 "{problem}"
             );
         }
+        let padded = longest.replacen("image/png", &format!("image/png;{}", "ü".repeat(100)), 1);
+        let problem = read(&padded).unwrap_err();
+        assert!(
+            matches!(problem, Rule::TooLong { most, .. } if most == *bounds::PICTURE.end()),
+            "{problem}"
+        );
     }
 }

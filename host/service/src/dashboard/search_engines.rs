@@ -122,7 +122,7 @@ pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
         .split_once("://")
         .map(|(scheme, _)| scheme.to_ascii_lowercase());
     if !matches!(scheme.as_deref(), Some("http" | "https")) || !engine.url_template.contains("%s") {
-        fields.refuse("urlTemplate", Rule::NotUrlTemplate.into());
+        fields.refuse("urlTemplate", Rule::NotUrlTemplate);
     }
     engine
 }
@@ -200,7 +200,7 @@ fn checked(id: String, input: NewEngine) -> Result<SearchEngine, Error> {
     };
     let engine = check(&mut fields, engine);
     if let Some(problem) = icons::problem(&engine.icon_url) {
-        fields.refuse("iconUrl", problem.into());
+        fields.refuse("iconUrl", problem);
     }
     fields.check()?;
     Ok(engine)

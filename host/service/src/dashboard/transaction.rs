@@ -1,8 +1,7 @@
 //! Transactions of the dashboard's procedures, and the errors that follow from their results.
 
-use std::fmt::Display;
-
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::{Missing, Refusal, UniqueName};
 use portico_storage::{self as storage, Constraint, DashboardTransaction};
 
 use crate::procedures::Call;
@@ -33,7 +32,7 @@ impl Call {
 }
 
 /// `NOT_FOUND` unless the record was found.
-pub(super) fn require_found(found: bool, what: impl Display) -> Result<(), Error> {
+pub(super) fn require_found(found: bool, what: Missing) -> Result<(), Error> {
     if found {
         Ok(())
     } else {
@@ -42,16 +41,16 @@ pub(super) fn require_found(found: bool, what: impl Display) -> Result<(), Error
 }
 
 /// `CONFLICT` unless the name was free.
-pub(super) fn require_name_free(free: bool, what: impl Display) -> Result<(), Error> {
+pub(super) fn require_name_free(free: bool, what: UniqueName) -> Result<(), Error> {
     if free {
         Ok(())
     } else {
-        Err(Error::new(Code::Conflict, format!("{what} is taken")))
+        Err(Refusal::NameTaken { what }.into())
     }
 }
 
 /// `NOT_FOUND` if a statement failed because it refers to a missing record.
-pub(super) fn not_found_if_referred(error: storage::Error, what: impl Display) -> Error {
+pub(super) fn not_found_if_referred(error: storage::Error, what: Missing) -> Error {
     match error {
         storage::Error::Constraint(Constraint::Reference) => Error::not_found(what),
         error => error.into(),

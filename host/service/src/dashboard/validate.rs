@@ -59,9 +59,9 @@ impl Fields {
                 most,
                 got: length,
             };
-            self.refuse_at(path.iter().cloned(), rule.into());
+            self.refuse_at(path.iter().cloned(), rule);
         } else if text.chars().any(char::is_control) {
-            self.refuse_at(path.iter().cloned(), Rule::ControlCharacters.into());
+            self.refuse_at(path.iter().cloned(), Rule::ControlCharacters);
         }
         text.to_owned()
     }
@@ -77,12 +77,12 @@ impl Fields {
         let text = text.trim();
         let length = text.chars().count();
         if length > most {
-            self.refuse_at(path.iter().cloned(), Rule::TooLong { most, got: length }.into());
+            self.refuse_at(path.iter().cloned(), Rule::TooLong { most, got: length });
         } else if text
             .chars()
             .any(|character| character.is_control() && !matches!(character, '\n' | '\t'))
         {
-            self.refuse_at(path.iter().cloned(), Rule::ControlCharactersInLines.into());
+            self.refuse_at(path.iter().cloned(), Rule::ControlCharactersInLines);
         }
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -91,24 +91,24 @@ impl Fields {
     /// may be older than the rule.
     pub fn keeps_direction(&mut self, field: &str, text: &str, present: Option<&str>) {
         if let Some(problem) = direction::problem(text).filter(|_| present != Some(text)) {
-            self.refuse(field, problem.into());
+            self.refuse(field, problem);
         }
     }
 
     /// Checks that a list has at most `most` entries.
     pub fn count(&mut self, field: &str, length: usize, most: usize) {
         if length > most {
-            self.refuse(field, Rule::TooManyEntries { most, got: length }.into());
+            self.refuse(field, Rule::TooManyEntries { most, got: length });
         }
     }
 
     /// Adds an issue of a field.
-    pub fn refuse(&mut self, field: &str, message: String) {
-        self.refuse_at([PathSegment::Field(field.into())], message);
+    pub fn refuse(&mut self, field: &str, rule: Rule) {
+        self.refuse_at([PathSegment::Field(field.into())], rule);
     }
 
     /// Adds an issue at this path.
-    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
+    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: impl Into<String>) {
         self.issues.add(self.place.iter().cloned().chain(path), message);
     }
 

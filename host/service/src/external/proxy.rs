@@ -4,10 +4,12 @@
 //! - A person is known by the name that the proxy has for them, at the issuer `proxy` of the provider `oidc`. No URL is
 //!   written like that, so nobody of another issuer is the same person.
 //! - No session begins: each request is looked at by itself, and a user who is disabled is refused with the next one.
-//! - What the proxy says of a person is stored when it changes, and once an hour, in the transaction of a sign-in.
+//! - What the proxy says of a person is stored when it changes, and once an hour, in the transaction of a sign-in: a group
+//!   that it takes away at once, and everything else at most once a minute. So headers that change with each request
+//!   cause no write with each: only what was added can be taken away.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     net::IpAddr,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -16,7 +18,6 @@ use portico_model::{
     Provider, Timestamp,
     error::{Code, Error},
 };
-use portico_storage::{SecretHash, hash_secret};
 
 use super::{
     sign_in::{SignIn, take_up},
@@ -32,6 +33,9 @@ const ISSUER: &str = "proxy";
 
 /// What a proxy says is stored anew after this time, in milliseconds.
 const REFRESH: Timestamp = 60 * 60 * 1000;
+
+/// What is not taken away is stored at most once in this time, in milliseconds.
+const ADDED: Timestamp = 60 * 1000;
 
 /// A person who was refused is not looked at for this time, in milliseconds.
 const REFUSED: Timestamp = 10 * 1000;
@@ -54,16 +58,43 @@ pub struct ProxyUser {
     pub may_sign_up: bool,
 }
 
+impl ProxyUser {
+    /// The same, without the groups that are not among those of `now`.
+    fn without_groups_that_left(&self, now: &Self) -> Self {
+        let remaining: HashSet<&String> = now.groups.iter().flatten().collect();
+        let mut less = self.clone();
+        if let Some(groups) = &mut less.groups {
+            groups.retain(|group| remaining.contains(group));
+        }
+        less
+    }
+}
+
 /// The people for whom a proxy has vouched.
 #[derive(Default)]
 pub struct ProxyUsers(Mutex<HashMap<String, Known>>);
 
 struct Known {
-    /// The hash of what the proxy said of them.
-    said: SecretHash,
+    /// What the proxy said of them, as it was stored.
+    said: ProxyUser,
     at: Timestamp,
+    /// When all that it said was stored.
+    whole_at: Timestamp,
     /// Their user; `None` if they were refused.
     user_id: Option<String>,
+}
+
+/// What is done about a person of whom the proxy says something.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    /// They were refused a moment ago.
+    Refuse,
+    /// Nothing: this user is theirs.
+    Use(String),
+    /// All that it says is stored.
+    Store,
+    /// Only this is stored: what was stored, without the groups that it takes away.
+    Reduce(ProxyUser),
 }
 
 impl ProxyUsers {
@@ -76,20 +107,22 @@ impl ProxyUsers {
         request_id: &str,
     ) -> Result<Identity, Error> {
         let now = resources.clock.now();
-        let said = hash_secret(&format!("{user:?}"));
-        match self.find(&user.user, &said, now) {
-            Some(None) => return Err(unusable_account()),
-            Some(Some(id)) => {
+        let mut reduced = None;
+        match self.next(user, now) {
+            Next::Refuse => return Err(unusable_account()),
+            Next::Use(id) => {
                 if let Some(identity) = identity::of_vouched(resources, &id, request_id).await? {
                     return Ok(identity);
                 }
             }
-            None => {}
+            Next::Reduce(less) => reduced = Some(less),
+            Next::Store => {}
         }
+        let said = reduced.as_ref().unwrap_or(user);
         if !resources.has_users(request_id).await? {
             return Ok(Identity::anonymous());
         }
-        let taken = Box::pin(self.take_up(resources, user, address, request_id)).await;
+        let taken = Box::pin(self.take_up(resources, said, address, request_id)).await;
         let user_id = match taken {
             Ok(id) => Some(id),
             Err(error) if matches!(error.code, Code::Unauthorized | Code::Forbidden) => {
@@ -99,7 +132,7 @@ impl ProxyUsers {
             }
             Err(error) => return Err(error),
         };
-        self.remember(&user.user, said, now, user_id.clone());
+        self.remember(said, now, user_id.clone(), reduced.is_none());
         let found = match user_id {
             Some(id) => identity::of_vouched(resources, &id, request_id).await?,
             None => None,
@@ -141,22 +174,48 @@ impl ProxyUsers {
         Ok(take_up(&request, external).await?.id)
     }
 
-    /// What is known of a person of whom the proxy says this: their user, or that they were refused.
-    fn find(&self, user: &str, said: &SecretHash, now: Timestamp) -> Option<Option<String>> {
+    /// What is done about a person of whom the proxy says this.
+    fn next(&self, user: &ProxyUser, now: Timestamp) -> Next {
+        // A clock that was set back does not make anything last longer.
+        let is_within = |at: Timestamp, lasts| (at..at.saturating_add(lasts)).contains(&now);
         let known = self.known();
-        let known = known.get(user).filter(|known| known.said == *said)?;
-        let lasts = known.user_id.as_ref().map_or(REFUSED, |_| REFRESH);
-        // A clock that was set back does not make it last longer.
-        let is_recent = (known.at..known.at.saturating_add(lasts)).contains(&now);
-        is_recent.then(|| known.user_id.clone())
+        let Some(known) = known.get(&user.user) else {
+            return Next::Store;
+        };
+        let Some(id) = &known.user_id else {
+            let is_same = known.said == *user && is_within(known.at, REFUSED);
+            return if is_same { Next::Refuse } else { Next::Store };
+        };
+        if known.said == *user && is_within(known.at, REFRESH) {
+            return Next::Use(id.clone());
+        }
+        if !is_within(known.whole_at, ADDED) {
+            return Next::Store;
+        }
+        let less = known.said.without_groups_that_left(user);
+        if less == known.said {
+            Next::Use(id.clone())
+        } else {
+            Next::Reduce(less)
+        }
     }
 
-    fn remember(&self, user: &str, said: SecretHash, at: Timestamp, user_id: Option<String>) {
+    /// Remembers what was stored, or that the person was refused. `is_whole` if it was all that the proxy said.
+    fn remember(&self, said: &ProxyUser, at: Timestamp, user_id: Option<String>, is_whole: bool) {
         let mut known = self.known();
         if known.len() >= MOST_KNOWN {
             known.clear();
         }
-        known.insert(user.to_owned(), Known { said, at, user_id });
+        let before = known.get(&said.user).map(|known| known.whole_at);
+        let whole_at = before.filter(|_| !is_whole).unwrap_or(at);
+        let said = said.clone();
+        let person = Known {
+            said,
+            at,
+            whole_at,
+            user_id,
+        };
+        known.insert(person.said.user.clone(), person);
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, Known>> {
@@ -168,28 +227,76 @@ impl ProxyUsers {
 mod tests {
     use super::*;
 
+    fn person(user: &str, groups: &[&str]) -> ProxyUser {
+        ProxyUser {
+            user: user.into(),
+            name: user.into(),
+            email: None,
+            groups: Some(groups.iter().map(|name| (*name).to_owned()).collect()),
+            may_sign_up: true,
+        }
+    }
+
     #[test]
     fn a_person_is_known_for_an_hour_and_refused_for_ten_seconds_as_long_as_the_proxy_says_the_same() {
         let users = ProxyUsers::default();
-        let (one, other) = (hash_secret("one"), hash_secret("other"));
-        users.remember("ada", one, 1_000, Some("id".into()));
-        users.remember("eve", one, 1_000, None);
-        for (user, said, now, expected) in [
-            ("ada", one, 1_000, Some(Some("id".to_owned()))),
-            ("ada", one, 1_000 + REFRESH - 1, Some(Some("id".into()))),
-            ("ada", one, 1_000 + REFRESH, None),
-            ("ada", one, 999, None),
-            ("ada", other, 1_000, None),
-            ("Ada", one, 1_000, None),
-            ("eve", one, 1_000 + REFUSED - 1, Some(None)),
-            ("eve", one, 1_000 + REFUSED, None),
-            ("eve", other, 1_000, None),
+        let (ada, eve) = (person("ada", &["a"]), person("eve", &["a"]));
+        users.remember(&ada, 1_000, Some("id".into()), true);
+        users.remember(&eve, 1_000, None, true);
+        let known = || Next::Use("id".into());
+        for (user, now, expected) in [
+            (&ada, 1_000, known()),
+            (&ada, 1_000 + REFRESH - 1, known()),
+            (&ada, 1_000 + REFRESH, Next::Store),
+            (&ada, 999, Next::Store),
+            (&person("Ada", &["a"]), 1_000, Next::Store),
+            (&eve, 1_000 + REFUSED - 1, Next::Refuse),
+            (&eve, 1_000 + REFUSED, Next::Store),
+            (&person("eve", &[]), 1_000, Next::Store),
         ] {
-            assert_eq!(users.find(user, &said, now), expected, "{user} at {now}");
+            assert_eq!(users.next(user, now), expected, "{user:?} at {now}");
         }
         for number in 0..=MOST_KNOWN {
-            users.remember(&number.to_string(), one, 1, None);
+            users.remember(&person(&number.to_string(), &[]), 1, None, true);
         }
         assert!(users.known().len() <= MOST_KNOWN);
+    }
+
+    #[test]
+    fn what_the_proxy_takes_away_counts_at_once_and_what_it_adds_once_a_minute() {
+        let users = ProxyUsers::default();
+        let known = || Next::Use("id".into());
+        let named = |name: &str, groups: &[&str]| ProxyUser {
+            name: name.into(),
+            email: Some("new@example.com".into()),
+            ..person("ada", groups)
+        };
+        users.remember(&person("ada", &["a", "b"]), 0, Some("id".into()), true);
+        for (said, now, expected) in [
+            (person("ada", &["b", "a"]), 1, known()),
+            (person("ada", &["a", "b", "c"]), ADDED - 1, known()),
+            (person("ada", &["a", "b", "c"]), ADDED, Next::Store),
+            (named("Ada", &["a", "b"]), ADDED - 1, known()),
+            (named("Ada", &["a", "b"]), ADDED, Next::Store),
+            // Another group instead of one: only the one goes.
+            (named("Ada", &["a", "c"]), 1, Next::Reduce(person("ada", &["a"]))),
+        ] {
+            assert_eq!(users.next(&said, now), expected, "{said:?} at {now}");
+        }
+        // However the headers change, there are as many writes in a minute as groups, and one.
+        let mut writes = 0;
+        for now in 1..1_000 {
+            let said = person("ada", [&["a"][..], &["b"], &["c"], &["a", "b"]][now as usize % 4]);
+            match users.next(&said, now) {
+                Next::Use(_) => {}
+                Next::Reduce(less) => {
+                    writes += 1;
+                    users.remember(&less, now, Some("id".into()), false);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(writes <= 2, "{writes}");
+        assert_eq!(users.next(&person("ada", &["a", "b"]), ADDED), Next::Store);
     }
 }

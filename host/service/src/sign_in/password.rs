@@ -7,7 +7,10 @@ use portico_rules::refusal::Refusal;
 use portico_sandbox::SignedIn;
 use portico_storage::{Access, AccountKey, CallContext};
 
-use super::credentials::{Credentials, Progress};
+use super::{
+    credentials::{Credentials, Progress},
+    policy::PasswordSignIn,
+};
 use crate::{
     identity::Identity,
     procedures::Call,
@@ -33,7 +36,8 @@ pub struct Claim {
 }
 
 /// Checks a name and a password: counts the attempt, waits for a permit to hash, and asks the component on the second
-/// runtime. `before` gets the name-key and runs there first.
+/// runtime. `before` gets the name-key, runs there first, and returns whether the user with this name may use a password.
+/// If not, the password is checked as that of a name that no user has, so that it is the same work whether it is right.
 ///
 /// A refusal settles the attempt. After a success the caller settles it, once the sign-in is complete.
 pub async fn verify<F>(
@@ -42,7 +46,7 @@ pub async fn verify<F>(
     before: impl FnOnce(String) -> F,
 ) -> Result<(SignedIn, LoginAttempt), Error>
 where
-    F: Future<Output = Result<(), Error>> + Send + 'static,
+    F: Future<Output = Result<bool, Error>> + Send + 'static,
 {
     let Claim {
         username,
@@ -56,7 +60,11 @@ where
         let permit = resources.acquire_hash_permit(address).await?;
         let (resources, before) = (resources.clone(), before(name_key));
         let checking = async move {
-            before.await?;
+            let username = if before.await? {
+                username
+            } else {
+                resources.secrets.id(resources.clock.now())
+            };
             let context = Identity::anonymous().context(request_id.clone());
             let mut instance = resources.sandbox.enter_to_hash(context).await?;
             let (plugin, store) = instance.parts()?;
@@ -123,18 +131,27 @@ pub(super) async fn sign_in(
     result
 }
 
-/// Notes for the audit log whose password is checked.
+/// Notes for the audit log whose password is checked. Returns whether they may sign in with one; looks for every name alike.
 async fn note_user(
     resources: Arc<Resources>,
     context: CallContext,
     name_key: String,
     progress: Arc<Progress>,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let account = resources.find_account_by_key(Provider::Credentials, &name_key, &context);
-    if let Some(account) = account.await? {
-        progress.user_id.get_or_init(|| account.id);
+    let user_id = account.await?.map(|account| account.id).unwrap_or_default();
+    let may_sign_in = match resources.passwords {
+        PasswordSignIn::On => true,
+        passwords => {
+            let storage = &resources.storage;
+            let mut transaction = storage.begin_dashboard(Access::Read, &context).await?;
+            passwords.allows(&mut *transaction, &user_id).await?
+        }
+    };
+    if !user_id.is_empty() {
+        progress.user_id.get_or_init(|| user_id);
     }
-    Ok(())
+    Ok(may_sign_in)
 }
 
 async fn begin_session(
@@ -157,7 +174,7 @@ async fn begin_session(
         return Err(Refusal::PasswordChangedAtSignIn.into());
     }
     if !resources.passwords.allows(&mut *transaction, &user.id).await? {
-        // As if the password were wrong.
+        // They have lost admin since the check began.
         return Err(Refusal::WrongPassword.into());
     }
     let secrets = &resources.secrets;

@@ -1,9 +1,10 @@
 //! Who may sign in with a password that Portico stores.
 //!
-//! Invariant: what a sign-in with a password answers, and how long it takes, does not tell who is an administrator. Only
-//! who knows a user's password learns whether it is good for signing in.
+//! Invariant: what a sign-in with a password answers, and how long it takes, does not tell who is an administrator. The
+//! password of a user who may not use it is not compared, so not even who knows it learns that it is right.
 
-use portico_model::error::{Code, Error};
+use portico_model::error::Error;
+use portico_rules::refusal::Refusal;
 use portico_storage::{ADMIN, Authentication, DashboardTransaction};
 
 use crate::identity::Identity;
@@ -32,7 +33,7 @@ impl PasswordSignIn {
     /// Refuses every sign-in with a password if there are none.
     pub(crate) fn check(self) -> Result<(), Error> {
         match self {
-            Self::Off => Err(Error::new(Code::Forbidden, "Signing in with a password is off")),
+            Self::Off => Err(Refusal::PasswordsOff.into()),
             Self::On | Self::Administrators => Ok(()),
         }
     }
@@ -48,11 +49,11 @@ impl PasswordSignIn {
         if !is_closed || identity.authentication == Authentication::Operator {
             return Ok(());
         }
-        let message = match self {
-            Self::Off => "Signing in with a password is off",
-            Self::On | Self::Administrators => "Only administrators sign in with a password here",
-        };
-        Err(Error::new(Code::Forbidden, message))
+        Err(match self {
+            Self::Off => Refusal::PasswordsOff,
+            Self::On | Self::Administrators => Refusal::PasswordsOfAdministrators,
+        }
+        .into())
     }
 
     /// Whether this user may sign in with their password.

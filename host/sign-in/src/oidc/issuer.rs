@@ -108,8 +108,8 @@ struct Discovered {
     keys: Vec<CoreJsonWebKey>,
     /// Whether the issuer promises to name itself in every callback (RFC 9207).
     promises_iss: bool,
-    /// Where people sign out, if the issuer says so.
-    end_session: Option<Url>,
+    /// Where people sign out, as the issuer wrote it. It is read where it is used, so that people sign in whatever it is.
+    end_session: Option<String>,
 }
 
 struct Cached {
@@ -167,11 +167,9 @@ impl Issuer {
     /// The URL to which the browser is sent to sign out. It has no token: none is stored, so the issuer asks the person.
     pub async fn sign_out_url(&self) -> Result<String, IssuerError> {
         let discovered = self.discovered().await?;
-        let url = discovered.end_session.as_ref();
         let why = "oidc-sign-out is on, and its discovery document has no end_session_endpoint";
-        let mut url = url
-            .cloned()
-            .ok_or_else(|| IssuerError::Misconfigured(why.into()))?;
+        let text = discovered.end_session.as_deref();
+        let mut url = end_session_url(text.ok_or_else(|| IssuerError::Misconfigured(why.into()))?)?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.client_id)
             .append_pair("post_logout_redirect_uri", &self.signed_out_url);
@@ -406,7 +404,7 @@ impl Issuer {
 
 impl Issuer {
     /// The discovery document, whether it promises `iss` in every callback, and where people sign out.
-    async fn metadata(&self) -> Result<(CoreProviderMetadata, bool, Option<Url>), IssuerError> {
+    async fn metadata(&self) -> Result<(CoreProviderMetadata, bool, Option<String>), IssuerError> {
         let url = &self.discovery_url;
         let request = Request::get(url.as_str()).header(header::ACCEPT, "application/json");
         let answer = self
@@ -437,7 +435,7 @@ impl Issuer {
         let promise = document.get("authorization_response_iss_parameter_supported");
         let promises_iss = promise == Some(&Value::Bool(true));
         let end_session = document.get("end_session_endpoint").and_then(Value::as_str);
-        let end_session = end_session.map(end_session_url).transpose()?;
+        let end_session = end_session.map(str::to_owned);
         let metadata = serde_json::from_value(document);
         let metadata = metadata.map_err(|error| IssuerError::Unavailable(format!("{url}: {error}")))?;
         Ok((metadata, promises_iss, end_session))

@@ -212,8 +212,12 @@ async fn a_port_on_which_nothing_listens_is_down() {
 async fn any_certificate_will_do() {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-    let certificate = CertificateDer::from(STANDARD.decode(CERTIFICATE).unwrap());
-    let key = PrivatePkcs8KeyDer::from(STANDARD.decode(KEY).unwrap());
+    let certificate = CertificateDer::from(
+        STANDARD
+            .decode(CERTIFICATE.replace(char::is_whitespace, ""))
+            .unwrap(),
+    );
+    let key = PrivatePkcs8KeyDer::from(STANDARD.decode(KEY.replace(char::is_whitespace, "")).unwrap());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

@@ -5,7 +5,7 @@
 //! stored meanwhile, unless its sender was told.
 //!
 //! Invariant: whatever is refused, and whatever fails, the form is shown with everything that it held. Only apps that
-//! are known to be gone leave it, and the page says so.
+//! are known to be gone leave it, and the page says so. Without a session, and of a board that is gone, there is no form.
 
 use askama::Template;
 use axum::{
@@ -27,7 +27,7 @@ use super::{
     shown_at,
 };
 use crate::{
-    api::{Api, ApiError},
+    api::{Api, ApiError, Issue},
     fields::BOARD,
     form::{Form, Problems},
     respond::{page, see},
@@ -79,6 +79,13 @@ struct Shown {
 impl Shown {
     fn may_share(&self) -> bool {
         self.right == Right::Full
+    }
+
+    /// Adds the apps that are ticked.
+    fn add_picked(&mut self) {
+        for id in std::mem::take(&mut self.picked) {
+            self.draft.add(Content::App(id), self.into);
+        }
     }
 
     fn of(form: &Form, id: String) -> Self {
@@ -187,15 +194,29 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
         Err(error) => return show_failure(&visit, error, shown).await,
     }
     let step = form.text("do");
-    if step == "save" || (step.is_empty() && !presses_search(&form, "app-query", "find")) {
+    let is_saved = step == "save" || (step.is_empty() && !presses_search(&form, "app-query", "find"));
+    if is_saved {
+        // What was ticked last may not have been added.
+        shown.add_picked();
+        let renumbered = shown.draft.number(&[shown.into]);
+        shown.into = renumbered[0];
+    } else {
+        take_step(&mut shown, step);
+    }
+    if shown.draft.count() > MOST_PARTS {
+        shown = Shown {
+            right: shown.right,
+            ..Shown::of(&form, shown.id)
+        };
+        shown.problems.add_to_whole(visit.t.boards.full);
+    } else if is_saved {
         return save(&visit, shown).await;
     }
-    take_step(&mut shown, step);
-    if shown.draft.count() > MOST_PARTS {
-        shown.draft = Draft::read(&form);
-        shown.problems.add_to_whole(visit.t.boards.full);
-    }
-    show_form(&visit, StatusCode::OK, shown).await
+    let status = match is_saved {
+        true => StatusCode::UNPROCESSABLE_ENTITY,
+        false => StatusCode::OK,
+    };
+    show_form(&visit, status, shown).await
 }
 
 /// What a button does with the form.
@@ -205,9 +226,7 @@ fn take_step(shown: &mut Shown, step: &str) {
     let draft = &mut shown.draft;
     let verb = match (verb, key) {
         ("add", _) => {
-            for id in std::mem::take(&mut shown.picked) {
-                draft.add(Content::App(id), shown.into);
-            }
+            shown.add_picked();
             "find"
         }
         ("bookmarks", _) => {
@@ -298,53 +317,60 @@ async fn save(visit: &Visitor, mut shown: Shown) -> PageResult {
     }
 }
 
-/// The form after something else than what was typed is in the way. A board that is gone has no form.
+/// The form after something else than what was typed is in the way.
 async fn show_failure(visit: &Visitor, error: ApiError, mut shown: Shown) -> PageResult {
-    if matches!(
-        error.status,
-        StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
-    ) {
+    if matches!(error.status, StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED) {
         return Err(error);
     }
     shown.problems.add_to_whole(visit.say(&error.message));
     show_form(visit, error.status, shown).await
 }
 
-/// What the API found wrong, by the field of the form.
+/// What the API found wrong, by the field of the form. What is wrong with a part is said there, and only there.
 fn problems_of_parts(visit: &Visit, error: &ApiError, draft: &Draft) -> Problems {
-    let mut found = problems(visit, error);
+    let mut rest = ApiError {
+        issues: Vec::new(),
+        ..error.clone()
+    };
+    let mut of_parts = Vec::new();
     for issue in &error.issues {
-        let number = |at: usize| {
-            issue
-                .path
-                .get(at)
-                .and_then(Value::as_u64)
-                .map(|number| number as usize)
-        };
-        let text = |at: usize| issue.path.get(at).and_then(Value::as_str);
-        let section = match (text(0), number(1)) {
-            (Some("sections"), Some(number)) => draft.sections.get(number),
-            _ => None,
-        };
-        let Some(section) = section else {
-            continue;
-        };
-        let field = match (text(2), number(3), text(4)) {
-            (Some("name"), ..) => format!("section-{}", section.key),
-            (Some("items"), Some(number), field) => {
-                let Some(item) = section.items.get(number) else {
-                    continue;
-                };
-                match field {
-                    Some("timeZone") => format!("zone-{}", item.key),
-                    _ => format!("text-{}", item.key),
-                }
-            }
-            _ => continue,
-        };
-        found.add(&field, visit.say(&issue.message));
+        match field_of(issue, draft) {
+            Some(field) => of_parts.push((field, visit.say(&issue.message))),
+            None => rest.issues.push(issue.clone()),
+        }
+    }
+    let mut found = match rest.issues.is_empty() && !of_parts.is_empty() {
+        true => Problems::default(),
+        false => problems(visit, &rest),
+    };
+    for (field, message) in of_parts {
+        found.add(&field, message);
     }
     found
+}
+
+/// The field of the part of which an issue is.
+fn field_of(issue: &Issue, draft: &Draft) -> Option<String> {
+    let text = |at: usize| issue.path.get(at).and_then(Value::as_str);
+    let number = |at: usize| {
+        let number = issue.path.get(at).and_then(Value::as_u64)?;
+        usize::try_from(number).ok()
+    };
+    if text(0) != Some("sections") {
+        return None;
+    }
+    let section = draft.sections.get(number(1)?)?;
+    match text(2)? {
+        "name" => Some(format!("section-{}", section.key)),
+        "items" => {
+            let item = section.items.get(number(3)?)?;
+            Some(match text(4) {
+                Some("timeZone") => format!("zone-{}", item.key),
+                _ => format!("text-{}", item.key),
+            })
+        }
+        _ => None,
+    }
 }
 
 /// The names of apps that are on a board, but not in a draft.
@@ -376,7 +402,7 @@ async fn show_form(visit: &Visitor, status: StatusCode, mut shown: Shown) -> Pag
     };
     let choice = choice.unwrap_or_default();
     let choice = choice.with(&shown.draft, &shown.picked);
-    // Problems of fields have the keys of the form that was sent.
+    // Problems of fields have the keys that the draft has now.
     if !shown.problems.has_field() {
         let renumbered = shown.draft.number(&[shown.focus.1, shown.into]);
         (shown.focus.1, shown.into) = (renumbered[0], renumbered[1]);

@@ -159,9 +159,10 @@ fn pieces(line: &str) -> Vec<Piece> {
             continue;
         };
         let (before, rest) = word.split_at(start);
-        // What ends the sentence is not part of the address.
-        let link =
-            rest.trim_end_matches(|letter: char| letter.is_whitespace() || ".,;:!?)]}>\"'".contains(letter));
+        // No address contains these, and what ends the sentence is not part of it either.
+        let end = rest.find(['<', '>', '"']).unwrap_or(rest.len());
+        let link = rest[..end]
+            .trim_end_matches(|letter: char| letter.is_whitespace() || ".,;:!?)]}'".contains(letter));
         if !links::may_be_opened(link) || link.ends_with("//") {
             text.push_str(word);
             continue;
@@ -187,8 +188,8 @@ mod tests {
     fn a_note_is_paragraphs_with_links() {
         let text = |text: &str| Piece::Text(text.into());
         let link = |address: &str| Piece::Link(address.into());
-        let shown =
-            paragraphs("Milk\n see (https://shop.example/a?b=1).\n\n \nhttps://\n<b>bold</b> javascript:x");
+        let note = "Milk\n see (https://shop.example/a?b=1).\n\n \nhttps://\n<b>bold</b> javascript:x\n\n<b>https://a.example/</b>";
+        let shown = paragraphs(note);
         assert_eq!(
             shown,
             [
@@ -197,6 +198,7 @@ mod tests {
                     vec![text(" see ("), link("https://shop.example/a?b=1"), text(").")],
                 ],
                 vec![vec![text("https://")], vec![text("<b>bold</b> javascript:x")]],
+                vec![vec![text("<b>"), link("https://a.example/"), text("</b>")]],
             ]
         );
         assert_eq!(paragraphs(" \n"), Vec::<Paragraph>::new());

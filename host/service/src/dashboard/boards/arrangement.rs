@@ -5,7 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use portico_model::PathSegment;
-use portico_rules::bounds::LABEL;
+use portico_rules::{bounds::LABEL, rule::Rule};
 use portico_storage::{BoardItem, PlacedItem, Section, Size};
 
 use super::{
@@ -108,7 +108,7 @@ impl Arrangement {
             !contained.eq(&items)
         });
         if differ {
-            fields.refuse("items", "must be what is in the sections, or be absent".into());
+            fields.refuse("items", Rule::NotItemsOfSections);
         }
         if sections.is_empty() {
             sections.push(Section::default());

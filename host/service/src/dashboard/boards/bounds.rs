@@ -1,7 +1,7 @@
 //! The bounds of what is on a board.
 
 use portico_model::PathSegment;
-use portico_rules::bounds;
+use portico_rules::{bounds, rule::Rule};
 use portico_storage::is_time_zone;
 
 use super::super::validate::Fields;
@@ -42,16 +42,17 @@ impl<'a> Bounds<'a> {
         if self.list == "items" {
             self.fields.count(self.list, count, MOST_ITEMS);
         } else if count > MOST_ITEMS {
-            let message = format!("must have at most {MOST_ITEMS} items in all, got {count}");
-            self.fields.refuse(self.list, message);
+            let most = MOST_ITEMS;
+            self.fields
+                .refuse(self.list, Rule::TooManyItems { most, got: count });
         }
     }
 
     /// How many apps a list of bookmarks has.
     pub fn apps(&mut self, place: &[PathSegment], count: usize) {
         if count > MOST_ITEMS {
-            let message = format!("must have at most {MOST_ITEMS} entries, got {count}");
-            self.fields.refuse_at(place.iter().cloned(), message);
+            let most = MOST_ITEMS;
+            self.refuse(place, Rule::TooManyEntries { most, got: count });
         }
     }
 
@@ -74,24 +75,20 @@ impl<'a> Bounds<'a> {
     pub fn time_zone(&mut self, place: &[PathSegment], zone: &mut Option<String>) {
         *zone = zone.take().map(|zone| zone.trim().to_owned());
         if zone.as_deref().is_some_and(|zone| !is_time_zone(zone)) {
-            let message = "must be a name of the IANA time zone database, such as Europe/Berlin";
-            self.refuse(place, message);
+            self.refuse(place, Rule::NotTimeZone);
         }
     }
 
     /// Refuses what is at a place.
-    pub fn refuse(&mut self, place: &[PathSegment], message: &str) {
-        self.fields.refuse_at(place.iter().cloned(), message.into());
+    pub fn refuse(&mut self, place: &[PathSegment], rule: Rule) {
+        self.fields.refuse_at(place.iter().cloned(), rule);
     }
 
     /// Checks all notes together.
     pub fn finish(self) {
         if self.notes > MOST_OF_NOTES {
-            let message = format!(
-                "must have notes of at most {MOST_OF_NOTES} characters in all, got {}",
-                self.notes
-            );
-            self.fields.refuse(self.list, message);
+            let (most, got) = (MOST_OF_NOTES, self.notes);
+            self.fields.refuse(self.list, Rule::TooLongNotes { most, got });
         }
     }
 }

@@ -12,7 +12,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_rules::refusal::{Missing, Refusal, UniqueName};
-use portico_rules::{bounds::LABEL as LABEL_LENGTH, permissions::Permission};
+use portico_rules::{bounds::LABEL as LABEL_LENGTH, permissions::Permission, rule::Rule};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
     Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction, Section,
@@ -101,8 +101,8 @@ const BOARD: Shape = Named(
 );
 
 const RIGHT: Field = required("right", Choice(&Right::NAMES)).about(
-    "What the caller may do with it, each including those before: `view` it; `change` its name and items; `full`: \
-     share and delete it.",
+    "What the caller may do with it, each including those before: `view` it; `change` its \
+     name, its short address and what is on it; `full`: share and delete it.",
 );
 const CHANGEABLE: Shape = List(&Named("ChangeableBoard", &Record(join!(SUMMARY, &[RIGHT]))));
 
@@ -204,8 +204,7 @@ pub(super) fn check_slug(fields: &mut Fields, slug: TextChange) -> TextChange {
     };
     let letters = text.bytes().filter(|byte| *byte != b'-').count();
     if letters > MOST_OF_SLUG || !text.split('-').all(is_part) {
-        let message = "must have 1 to 64 letters a to z and digits, with single hyphens between them";
-        fields.refuse("slug", message.into());
+        fields.refuse("slug", Rule::NotSlug { most: MOST_OF_SLUG });
     }
     TextChange::Set(text.to_owned())
 }
@@ -217,7 +216,7 @@ fn required_arrangement(
     sections: Option<Vec<Section>>,
 ) -> Arrangement {
     Arrangement::read(fields, items, sections).unwrap_or_else(|| {
-        fields.refuse("items", "is required: a list, or sections".into());
+        fields.refuse("items", Rule::RequiredItems);
         Arrangement::Items(Vec::new())
     })
 }
@@ -282,7 +281,7 @@ async fn by_slug(mut call: Call) -> Result<Output, Error> {
     let input: BySlug = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
     let id = transaction.find_board(&input.slug).await?;
-    let id = id.ok_or_else(|| Error::not_found("Board"))?;
+    let id = id.ok_or_else(|| Error::not_found(Missing::Board))?;
     json(&board_for(&call, &mut *transaction, &id, Right::View).await?)
 }
 
@@ -334,7 +333,7 @@ async fn require_free(transaction: &mut dyn DashboardTransaction, board: &Board)
     };
     let other = transaction.find_board(slug).await?;
     let is_free = other.is_none_or(|id| id == board.board.id);
-    require_name_free(is_free, "The board's short address")
+    require_name_free(is_free, UniqueName::BoardSlug)
 }
 
 async fn update(mut call: Call) -> Result<Output, Error> {

@@ -37,7 +37,8 @@ const SHARE: Shape = Named(
         &Record(&[
             required("id", Text).about("The id of the user or the group."),
             required("mayChange", Boolean).about(
-                "Whether they may also change the board's name and items; not, if only an id is given.",
+                "Whether they may also change the board's name, its short address and what is on it; not, if only an id is \
+                 given.",
             ),
         ]),
     ),
@@ -55,7 +56,8 @@ const SHARED: Shape = Named(
     &Record(&[
         required("id", Text).about("The id of the user or the group."),
         required("name", Text).about("The name."),
-        required("mayChange", Boolean).about("Whether they may also change the board's name and items."),
+        required("mayChange", Boolean)
+            .about("Whether they may also change the board's name, its short address and what is on it."),
     ]),
 );
 const SHAREABLE: Shape = Named(

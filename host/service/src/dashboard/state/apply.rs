@@ -328,6 +328,13 @@ impl Apply<'_> {
                 sections: sections(contents, present, &ids.apps),
             };
             let name_key = self.keys.of(&board.name);
+            // Storage would not tell whether the name or the short address is taken.
+            if let TextChange::Set(slug) = &board.slug
+                && let Some(other) = transaction.find_board(slug).await?
+                && other != wanted.board.id
+            {
+                return Err(taken_at(UniqueName::ListedBoardSlug, "boards", index));
+            }
             let done = match present {
                 Some(present) if *present == wanted && !moves_slug(board) => true,
                 Some(_) => transaction.update_board(&wanted, name_key).await?,
@@ -353,9 +360,9 @@ impl Apply<'_> {
         let moving = entries(&self.document.boards).iter().enumerate();
         let moving = moving.filter(|(_, board)| moves_slug(board));
         let moving = moving.filter_map(|(index, _)| existing(&self.plan.boards, index, present));
-        let pruned = self.before.boards.iter();
-        let is_pruned = |board: &Board| self.document.prune && !listed.contains(&board.board.id[..]);
-        let pruned = pruned.filter(|(board, _)| is_pruned(board));
+        let prunes = self.document.prune && self.document.boards.is_some();
+        let is_pruned = |board: &Board| prunes && !listed.contains(&board.board.id[..]);
+        let pruned = self.before.boards.iter().filter(|(board, _)| is_pruned(board));
         let mut transaction = self.enclosing.transaction().await;
         for (board, _) in moving.chain(pruned) {
             if board.board.slug.is_none() {
@@ -499,6 +506,10 @@ fn free_at(is_free: bool, list: &str, index: usize) -> Result<(), Error> {
     } else {
         UniqueName::Listed
     };
+    Err(taken_at(what, list, index))
+}
+
+fn taken_at(what: UniqueName, list: &str, index: usize) -> Error {
     let list = list.into();
-    Err(Refusal::ListedNameTaken { list, index, what }.into())
+    Refusal::ListedNameTaken { list, index, what }.into()
 }

@@ -3,7 +3,7 @@
 //! An absent key leaves an existing record as it is, and gives a new one its default; null clears.
 
 use portico_model::{Id, PathSegment, Provider, TextChange, Timestamp, time};
-use portico_rules::{bounds, permissions::Permission};
+use portico_rules::{bounds, permissions::Permission, rule::Rule};
 use portico_storage::{SearchEngine, Size};
 use serde::{Deserialize, Deserializer};
 
@@ -73,7 +73,8 @@ pub(super) const SHARED_GROUP: Shape = Named(
     ),
 );
 const MAY_CHANGE: Field = optional("mayChange", Boolean).about(
-    "Whether they may also change the board's name and items; not, if absent or if only a name is given.",
+    "Whether they may also change the board's name, its short address and what is on it; not, if absent or if only a \
+     name is given.",
 );
 /// The ways in which a board names an app.
 const APP_NAME: Shape = Named(
@@ -404,7 +405,7 @@ impl Board {
         self.name = boards::check_name(fields, &self.name);
         self.slug = boards::check_slug(fields, std::mem::take(&mut self.slug));
         if self.items.is_some() && self.sections.is_some() {
-            fields.refuse("items", "must be absent where there are sections".into());
+            fields.refuse("items", Rule::ItemsWithSections);
         }
         if let Some(items) = &mut self.items {
             let mut bounds = Bounds::new(fields, "items");
@@ -463,7 +464,7 @@ fn check_items(bounds: &mut Bounds, place: &[PathSegment], items: &mut [Item]) {
             item.clock.is_some(),
         ];
         if given.iter().filter(|is_given| **is_given).count() != 1 {
-            bounds.refuse(&place, "must have one of app, bookmarks, note and clock");
+            bounds.refuse(&place, Rule::NotOneKindOfItem);
         }
         if let Some(apps) = &item.bookmarks {
             bounds.apps(&key(&place, "bookmarks"), apps.len());

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portico_model::{PICTURES, TextChange, error::Error};
+use portico_rules::{rule::Rule, sentences::Word};
 use portico_storage::{Access, DashboardTransaction, Looks, Picture};
 use serde::Serialize;
 
@@ -49,7 +50,7 @@ impl WantedLooks {
                 Ok(read) => {
                     let id = Picture::id_of(&read.bytes);
                     if picture.id.as_ref().is_some_and(|given| *given != id) {
-                        fields.refuse("id", format!("must be the SHA-256 of the picture: {id}"));
+                        fields.refuse("id", Rule::NotHashOfPicture { id: Word(id) });
                     }
                     wanted.pictures.push(read);
                 }
@@ -91,7 +92,7 @@ impl WantedLooks {
                     kind: "site".into(),
                     name: name_of(present).into(),
                     field: field.into(),
-                    message: "must be the id of a stored picture".into(),
+                    message: Rule::NotStoredPicture.into(),
                 });
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn check_icons(fields: &mut Fields, document: &Document, snapshot: &S
         let stays = matches[index].as_ref().and_then(|id| present.get(id)) == Some(&&engine.icon_url);
         if let Some(problem) = icons::problem(&engine.icon_url).filter(|_| !stays) {
             fields.enter("searchEngines", index);
-            fields.refuse("iconUrl", problem.into());
+            fields.refuse("iconUrl", problem);
         }
     }
 }

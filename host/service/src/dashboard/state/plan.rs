@@ -171,7 +171,7 @@ fn match_names<'a, K: Eq + std::hash::Hash + Copy>(
     for (index, key) in wanted.enumerate() {
         if !seen.insert(key) {
             fields.enter(list, index);
-            fields.refuse("name", Rule::ListedTwice.into());
+            fields.refuse("name", Rule::ListedTwice);
         }
         matches.push(present.get(&key).map(|id| (*id).clone()));
     }
@@ -189,7 +189,7 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
             && !by_id.insert(id)
         {
             fields.enter("apps", index);
-            fields.refuse("id", Rule::ListedTwice.into());
+            fields.refuse("id", Rule::ListedTwice);
         }
     }
     let mut present: HashMap<&str, Vec<&Id>> = HashMap::new();
@@ -209,10 +209,10 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
                 let candidates = present.get(key).map_or(&[][..], Vec::as_slice);
                 fields.enter("apps", index);
                 if listed[key] > 1 {
-                    fields.refuse("name", Rule::ListedTwiceWithoutId.into());
+                    fields.refuse("name", Rule::ListedTwiceWithoutId);
                 } else if candidates.len() > 1 {
                     let count = candidates.len();
-                    fields.refuse("name", Rule::FitsApps { count }.into());
+                    fields.refuse("name", Rule::FitsApps { count });
                 }
                 candidates.first().map(|id| (*id).clone())
             }
@@ -226,7 +226,7 @@ fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {
     for (index, engine) in entries(&document.search_engines).iter().enumerate() {
         if !seen.insert(keys.of(&engine.short)) {
             fields.enter("searchEngines", index);
-            fields.refuse("short", Rule::ListedTwice.into());
+            fields.refuse("short", Rule::ListedTwice);
         }
     }
 }
@@ -455,7 +455,7 @@ fn one<T>(fields: &mut Fields, place: &[PathSegment], found: Result<T, Rule>) ->
     match found {
         Ok(target) => Some(target),
         Err(rule) => {
-            fields.refuse_at(place.iter().cloned(), rule.into());
+            fields.refuse_at(place.iter().cloned(), rule);
             None
         }
     }
