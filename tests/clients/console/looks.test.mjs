@@ -76,17 +76,22 @@ for (const colorScheme of ["light", "dark"]) {
         });
         assert.equal(changed.status(), 200);
         await page.goto(`${url}/?all=1`);
-        const shift = await page.evaluate(
+        const shifts = await page.evaluate(
           () =>
             new Promise((resolve) => {
-              let sum = 0;
+              const moved = [];
               new PerformanceObserver((list) => {
-                for (const { value } of list.getEntries()) sum += value;
+                for (const { value, sources } of list.getEntries()) {
+                  const what = sources.map(({ node, previousRect, currentRect }) =>
+                    [node?.outerHTML?.slice(0, 200) ?? node?.nodeName, previousRect, currentRect].map((part) => JSON.stringify(part)),
+                  );
+                  moved.push([value, ...what]);
+                }
               }).observe({ type: "layout-shift", buffered: true });
-              requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)));
+              requestAnimationFrame(() => requestAnimationFrame(() => resolve(moved)));
             }),
         );
-        assert.equal(shift, 0, density);
+        assert.deepEqual(shifts, [], density);
         assert.deepEqual(await faults(page), [], density);
         const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(beyond <= 0, `${density} is ${beyond} px too wide`);
