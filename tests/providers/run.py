@@ -6,7 +6,7 @@ Each provider runs in a temporary folder, with people and groups that the check 
 - bob has the right password, and is in no group;
 - nobody else gets in, and nobody with another password.
 
-`make test-providers` runs all; CI runs two directories and two issuers (PROVIDERS in the Makefile).
+`make test-providers` runs all, and PROVIDERS="slapd samba" some.
 """
 
 import sys
