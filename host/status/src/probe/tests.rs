@@ -245,7 +245,12 @@ async fn any_certificate_will_do() {
         let outcome = check_with(&probe, &format!("https://{host}:{port}/")).await;
         assert!(matches!(outcome, Some(Status::Up { .. })), "{host}: {outcome:?}");
     }
-    let (plain, _) = serve_text("HTTP/1.1 400 Bad Request\r\n\r\n");
+    // What does not speak TLS says so when it has read the first bytes.
+    let (plain, _) = serve(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
     let outcome = check(&format!("https://127.0.0.1:{plain}/"), PATIENT).await;
     assert_eq!(outcome, Status::Down(Down::Tls));
 }
