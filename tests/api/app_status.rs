@@ -10,7 +10,7 @@ use std::thread;
 use portico_tests::{Builder, Client, Fixtures, MISSING, NO_INPUT, Portico, administrator, wait_until};
 use serde_json::{Value, json};
 
-/// A service that answers with this status line. Returns its URL, and how many requests came.
+/// A service that responds with this status line. Returns its URL, and how many requests it has received.
 fn service(status: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("its address"));

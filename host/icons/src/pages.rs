@@ -92,7 +92,9 @@ impl Pages {
     pub async fn read(&self, url: &str) -> Result<Page, NoPage> {
         let url = match PictureSource::of(url) {
             Ok(PictureSource::Web(url)) => url,
-            Ok(PictureSource::Data(_)) => return Err(NoPage::NoAnswer("it is no address of a page".into())),
+            Ok(PictureSource::Data(_)) => {
+                return Err(NoPage::NoAnswer("it is not the address of a page".into()));
+            }
             Err(error) => return Err(NoPage::of(&error)),
         };
         let waiting = timeout(PATIENCE, self.0.slots.clone().acquire_owned()).await;

@@ -11,7 +11,7 @@ pub fn run(bytes: &[u8]) {
         }
         let kept = format.read(bytes).file;
         assert!(kept.len() <= bytes.len(), "{mime}: it became longer");
-        assert!(format.begins(&kept), "{mime}: it is no picture any more");
+        assert!(format.begins(&kept), "{mime}: it is no longer a picture");
         assert_eq!(
             format.read(&kept).file,
             kept,

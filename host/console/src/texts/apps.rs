@@ -65,7 +65,7 @@ texts! {
         found: "This is what the address says. Change what you like.", "Das sagt die Adresse. Ändern Sie, was Sie möchten.";
         nothing: "The page there has no title. Type the name yourself.", "Die Seite dort hat keinen Titel. Geben Sie den Namen selbst ein.";
         not_allowed: "This address is in your own network, where Portico looks only if its setting for icons names the host (--icons-allow {}). Check what it suggests, or type it yourself.", "Diese Adresse liegt in Ihrem eigenen Netz. Dort sieht Portico nur nach, wenn die Einstellung für Symbole den Host nennt (--icons-allow {}). Prüfen Sie den Vorschlag, oder geben Sie alles selbst ein.";
-        no_answer: "No page answers there now. Check what the address suggests, or type it yourself.", "Dort antwortet gerade keine Seite. Prüfen Sie, was die Adresse nahelegt, oder geben Sie alles selbst ein.";
+        no_answer: "No page could be read there. Check what the address suggests, or enter it yourself.", "Dort antwortet gerade keine Seite. Prüfen Sie, was die Adresse nahelegt, oder geben Sie alles selbst ein.";
         busy: "Many addresses are being looked at. Try again in a moment, or type it yourself.", "Gerade werden viele Adressen angesehen. Versuchen Sie es gleich noch einmal, oder geben Sie alles selbst ein.";
         preview: "Preview", "Vorschau";
         no_name: "Name of the app", "Name der App";

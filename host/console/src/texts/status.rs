@@ -21,7 +21,7 @@ texts! {
         no_connection: "No connection could be made.", "Es kam keine Verbindung zustande.";
         too_slow: "It did not answer in time.", "Die Antwort kam nicht rechtzeitig.";
         tls: "The encrypted connection (TLS) failed.", "Die verschlüsselte Verbindung (TLS) ist gescheitert.";
-        not_http: "What answers there is not HTTP.", "Was dort antwortet, ist kein HTTP.";
+        not_http: "The response is not HTTP.", "Was dort antwortet, ist kein HTTP.";
         server_error: "It answered with an HTTP status of 500 or more.", "Die Antwort hatte einen HTTP-Status ab 500.";
         private_address: "Its address is in a private network. The operator can allow the network or the host: --ping-allow 192.168.0.0/16,*.lan", "Die Adresse liegt in einem privaten Netz. Der Betreiber kann das Netz oder den Host erlauben: --ping-allow 192.168.0.0/16,*.lan";
         blocked_port: "Its port is one that browsers block, too.", "Den Port sperren auch Browser.";
