@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::state::{BoardRow, GroupRow, KeyRow, SearchEngineRow, State, count, insert};
+use super::boards::{by_id, by_name, check_board, ids, is_taken, named};
+use super::state::{BoardRow, GroupRow, SearchEngineRow, State, check_secret, count, insert, insert_key};
 use super::transaction::MemoryTransaction;
-use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
-use crate::boards::{Board, BoardItem, BoardSummary};
+use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
+use crate::boards::{Board, BoardSummary};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, KeyLimits, Named, NamedShare,
-    NamedShares, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Share, Shares,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, KeyLimits, NamedShares,
+    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
-use crate::records::{ADMIN, Error, Result, Viewer};
+use crate::records::{ADMIN, Result, Viewer};
 use crate::secrets;
 use portico_model::{Id, Provider, Timestamp};
 
@@ -573,122 +574,18 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
-        let mut rows: Vec<_> = matching(&self.state, filter).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse((row.entry.time, row.number)));
-        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-        Ok(rows
-            .into_iter()
-            .skip(offset)
-            .take(limit as usize)
-            .cloned()
-            .collect())
+        Ok(self.state.list_audit(filter, offset, limit))
     }
 
     async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
-        Ok(matching(&self.state, filter).count() as u64)
+        Ok(self.state.audit_that_fits(filter).count() as u64)
     }
 
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
-        self.change(|state| {
-            let is_candidate = |row: &AuditRow| match which {
-                AuditPrune::Before(moment) => row.entry.time < moment,
-                AuditPrune::Refusals => row.entry.outcome != DONE,
-                AuditPrune::Any => true,
-            };
-            let rows = state.audit.iter().filter(|row| is_candidate(row));
-            let mut rows: Vec<_> = rows.map(|row| (row.entry.time, row.number)).collect();
-            rows.sort_unstable();
-            rows.truncate(most as usize);
-            let numbers: BTreeSet<_> = rows.into_iter().map(|(_, number)| number).collect();
-            state.audit.retain(|row| !numbers.contains(&row.number));
-            Ok(numbers.len() as u64)
-        })
-    }
-}
-
-fn matching<'a>(state: &'a State, filter: &'a AuditFilter) -> impl Iterator<Item = &'a AuditRow> {
-    let is =
-        |expected: &Option<String>, text: Option<&String>| expected.is_none() || expected.as_ref() == text;
-    state.audit.iter().map(|row| &**row).filter(move |row| {
-        let entry = &row.entry;
-        is(&filter.actor_id, entry.actor_id.as_ref())
-            && is(&filter.procedure, Some(&entry.procedure))
-            && is(&filter.outcome, Some(&entry.outcome))
-            && filter.from.is_none_or(|from| entry.time >= from)
-            && filter.until.is_none_or(|until| entry.time < until)
-    })
-}
-
-fn check_board(state: &State, board: &Board) -> Result<()> {
-    State::check_reference(&state.users, &board.board.creator_id)?;
-    let apps = board.items().flat_map(BoardItem::app_ids);
-    State::check_reference(&state.apps, apps)
-}
-
-/// Whether a board has this one's name or slug.
-fn is_taken(row: &BoardRow, board: &Board, name_key: &str) -> bool {
-    let slug = &board.board.slug;
-    row.name_key == name_key || (slug.is_some() && row.board.board.slug == *slug)
-}
-
-fn ids(shares: &[Share]) -> impl Iterator<Item = &Id> {
-    shares.iter().map(|share| &share.id)
-}
-
-/// Shares in the order of ids, the first with each.
-fn by_id(shares: &[Share]) -> Vec<Share> {
-    let mut shares = shares.to_vec();
-    // It keeps the order of equal ones.
-    shares.sort_by(|share, other| share.id.cmp(&other.id));
-    shares.dedup_by(|share, first| share.id == first.id);
-    shares
-}
-
-/// Shares in the order of names. `name_of` has the name-key and the name of an id.
-fn by_name<'a>(shares: &'a [Share], name_of: impl Fn(&str) -> Option<(&'a str, &'a str)>) -> Vec<NamedShare> {
-    let named_shares = shares
-        .iter()
-        .filter_map(|share| name_of(&share.id).map(|(name_key, name)| (name_key, share, name)));
-    let mut shares: Vec<_> = named_shares.collect();
-    shares.sort_by_key(|(name_key, share, _)| (*name_key, &share.id[..]));
-    shares
-        .into_iter()
-        .map(|(_, share, name)| NamedShare {
-            named: named(&share.id, name),
-            may_change: share.may_change,
-        })
-        .collect()
-}
-
-fn named(id: &str, name: &str) -> Named {
-    Named {
-        id: id.to_owned(),
-        name: name.to_owned(),
+        self.change(|state| Ok(state.prune_audit(which, most)))
     }
 }
 
 fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
     permissions.into_iter().map(str::to_owned).collect()
-}
-
-/// Inserts a key. An imported one also has a bcrypt hash.
-fn insert_key(state: &mut State, key: &ApiKey, secret: &SecretHash, imported: Option<&str>) -> Result<()> {
-    check_secret(state.keys.values().map(|row| &row.secret), secret)?;
-    state.check_enabled(&key.user_id)?;
-    let row = KeyRow {
-        key: key.clone(),
-        secret: *secret,
-        imported: imported.map(str::to_owned),
-    };
-    insert(&mut state.keys, &key.id, row)
-}
-
-/// Fails if another record has this secret. Secrets are random, so two equal ones are a bug.
-fn check_secret<'a>(mut kept: impl Iterator<Item = &'a SecretHash>, secret: &SecretHash) -> Result<()> {
-    if kept.any(|kept| kept == secret) {
-        return Err(Error::Unavailable(
-            "a new record has the secret of another".into(),
-        ));
-    }
-    Ok(())
 }

@@ -6,6 +6,8 @@
 //!   its own.
 //! - There is one write transaction at a time: it takes the permit before it reads, and holds it until it ends.
 
+mod audit;
+mod boards;
 mod contract;
 mod dashboard;
 mod state;

@@ -328,3 +328,33 @@ pub(super) fn count<'a>(pictures: impl IntoIterator<Item = &'a NewPicture>) -> P
     }
     count
 }
+
+/// Inserts a key. An imported one also has a bcrypt hash.
+pub(super) fn insert_key(
+    state: &mut State,
+    key: &ApiKey,
+    secret: &SecretHash,
+    imported: Option<&str>,
+) -> Result<()> {
+    check_secret(state.keys.values().map(|row| &row.secret), secret)?;
+    state.check_enabled(&key.user_id)?;
+    let row = KeyRow {
+        key: key.clone(),
+        secret: *secret,
+        imported: imported.map(str::to_owned),
+    };
+    insert(&mut state.keys, &key.id, row)
+}
+
+/// Fails if another record has this secret. Secrets are random, so two equal ones are a bug.
+pub(super) fn check_secret<'a>(
+    mut kept: impl Iterator<Item = &'a SecretHash>,
+    secret: &SecretHash,
+) -> Result<()> {
+    if kept.any(|kept| kept == secret) {
+        return Err(Error::Unavailable(
+            "a new record has the secret of another".into(),
+        ));
+    }
+    Ok(())
+}
