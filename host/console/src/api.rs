@@ -316,7 +316,7 @@ impl From<Refusal> for ApiError {
     }
 }
 
-/// The page of an error is made by [`crate::visit::around`], which knows the visit.
+/// The page of an error is made by [`crate::around::around`], which knows the visit.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();

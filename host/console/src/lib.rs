@@ -9,6 +9,7 @@
 //! - Pages request nothing from other hosts, and run only the console's own scripts (`respond.rs`).
 
 mod api;
+mod around;
 mod assets;
 mod catalogue;
 mod edits;
@@ -16,6 +17,7 @@ mod fields;
 mod form;
 mod links;
 mod looks;
+mod markup;
 mod pages;
 mod query;
 mod respond;
@@ -118,7 +120,7 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     } else {
         pages::routes()
     };
-    let pages = routes.layer(from_fn_with_state(console, visit::around));
+    let pages = routes.layer(from_fn_with_state(console, around::around));
     let pages = pages.merge(assets::routes()).merge(theme::routes());
     surround(pages, &settings.limits, &settings.trusted_proxies)
 }

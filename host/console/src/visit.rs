@@ -5,21 +5,14 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use askama::Template;
-use askama::filters::{Escaper as _, Html};
 use axum::{
-    extract::{FromRequestParts, Request, State},
-    http::{Method, StatusCode, Uri, header, request::Parts},
-    middleware::Next,
-    response::{IntoResponse, Response},
+    extract::{FromRequestParts, Request},
+    http::{StatusCode, Uri, header, request::Parts},
+    response::Response,
 };
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_http::Elsewhere;
-use portico_rules::{
-    permissions::Permission,
-    refusal::{Refusal, SiteRule},
-};
-use portico_service::site::{ForeignSite, Sender, foreign_site, sender};
+use portico_rules::{permissions::Permission, refusal::Refusal};
+use portico_service::site::{Sender, sender};
 use serde::Deserialize;
 
 pub(crate) use crate::query::Query;
@@ -28,9 +21,10 @@ use crate::{
     api::{Api, ApiError, compute_in_any_case},
     assets,
     fields::{Fields, LINES},
-    form::{self, Form, FormSecret, Problems, TOKEN},
+    form::{self, Form, FormSecret, Problems},
     looks::{Looks, TileAttributes},
-    respond::{accepts_gzip, add_headers, compress, compress_off_thread, page_with, see, written},
+    markup::{Glyph, HiddenToken, Sentence},
+    respond::{accepts_gzip, compress, written},
     texts::{self, Language, Texts, rules},
     times::{Clock, TimeElement},
 };
@@ -110,14 +104,14 @@ pub(crate) struct Visit {
     /// Where the page was opened, if it belongs to signing in and was not opened at the public URL.
     pub elsewhere: Option<Elsewhere>,
     sender: Sender,
-    secret: FormSecret,
+    pub secret: FormSecret,
     looks: Looks,
     /// Looks that are shown before they are saved.
     tried_looks: OnceLock<Looks>,
 }
 
 impl Visit {
-    async fn of(console: &Arc<Console>, parts: &Parts) -> Result<Self, ApiError> {
+    pub async fn of(console: &Arc<Console>, parts: &Parts) -> Result<Self, ApiError> {
         let api = Api::new(console.api.clone(), parts);
         let t = Language::of(&parts.headers).texts();
         #[derive(Deserialize)]
@@ -156,7 +150,7 @@ impl Visit {
     }
 
     /// A visit about which nothing is known, for the page that says what failed.
-    fn unknown(console: &Arc<Console>, parts: &Parts) -> Self {
+    pub fn unknown(console: &Arc<Console>, parts: &Parts) -> Self {
         Self {
             api: Api::new(console.api.clone(), parts),
             user: None,
@@ -424,60 +418,7 @@ impl Visit {
     }
 }
 
-/// A sentence with a name, which is isolated: one that is written in the other direction does not turn the words around
-/// it.
-pub(crate) struct Sentence<'a> {
-    text: &'a str,
-    name: &'a str,
-}
-
-impl std::fmt::Display for Sentence<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (before, after) = self.text.split_once("{}").unwrap_or((self.text, ""));
-        Html.write_escaped_str(&mut *formatter, before)?;
-        formatter.write_str("<bdi>")?;
-        Html.write_escaped_str(&mut *formatter, self.name)?;
-        formatter.write_str("</bdi>")?;
-        Html.write_escaped_str(formatter, after)
-    }
-}
-
-/// It escapes its texts.
-impl askama::filters::HtmlSafe for Sentence<'_> {}
-
-/// A drawing, which says only what a word next to it also says.
-pub(crate) struct Glyph(&'static str);
-
-impl std::fmt::Display for Glyph {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (file, name) = (assets::path("glyphs.svg"), self.0);
-        write!(
-            formatter,
-            r##"<svg class="glyph" aria-hidden="true"><use href="{file}#{name}"/></svg>"##
-        )
-    }
-}
-
-/// File and name are the console's own.
-impl askama::filters::HtmlSafe for Glyph {}
-
-/// The form's token as a hidden field.
-pub(crate) struct HiddenToken(String);
-
-impl std::fmt::Display for HiddenToken {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            formatter,
-            r#"<input type="hidden" name="{TOKEN}" value="{}">"#,
-            self.0
-        )
-    }
-}
-
-/// It consists of hexadecimal digits.
-impl askama::filters::HtmlSafe for HiddenToken {}
-
-/// The visit that [`around`] made.
+/// The visit that `around.rs` made.
 #[derive(Clone)]
 pub(crate) struct Visitor(pub Arc<Visit>);
 
@@ -498,141 +439,8 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// Marks a response that is the API's own and stays unchanged.
-#[derive(Clone)]
-pub(crate) struct Passed;
-
-/// The pages with forms of people who are not signed in. They work only at the public URL, because of its cookies. (While
-/// there is no user, browsers are served at that name, too: a redirect of `/start` leads to where it works.)
-const SIGN_IN: [&str; 4] = ["/sign-in", "/register", "/new-password", "/start"];
-
-/// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
-pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let method = parts.method.clone();
-    if !method.is_safe()
-        && let Some(site) = foreign_site(&parts.headers, console.public_url.as_ref())
-    {
-        return refuse_foreign(&console, &parts, &site);
-    }
-    let is_for_sign_in = method.is_safe() && SIGN_IN.contains(&parts.uri.path());
-    let elsewhere = is_for_sign_in.then(|| console.elsewhere(&parts)).flatten();
-    if let Some(mut redirect) = elsewhere.as_ref().and_then(Elsewhere::redirect) {
-        add_headers(&mut redirect);
-        return redirect;
-    }
-    let (visit, mut response) = match Visit::of(&console, &parts).await {
-        Ok(visit) => {
-            let visit = Arc::new(Visit { elsewhere, ..visit });
-            parts.extensions.insert(Visitor(visit.clone()));
-            let response = next.run(Request::from_parts(parts, body)).await;
-            (visit, response)
-        }
-        Err(error) => {
-            let visit = Visit::unknown(&console, &parts);
-            (Arc::new(visit), error.into_response())
-        }
-    };
-    if response.extensions_mut().remove::<Passed>().is_some() {
-        return response;
-    }
-    if let Some(error) = response.extensions_mut().remove::<ApiError>() {
-        response = explain(&visit, &error, &method);
-    }
-    let headers = response.headers_mut();
-    for cookie in visit.api.take_cookies() {
-        headers.append(header::SET_COOKIE, cookie);
-    }
-    if let Some(cookie) = &visit.secret.new_cookie {
-        headers.append(header::SET_COOKIE, cookie.clone());
-    }
-    add_headers(&mut response);
-    if visit.accepts_gzip {
-        compress_off_thread(response).await
-    } else {
-        response
-    }
-}
-
-/// The page of a refused form of another site. It sets no cookie: the browser did not send the ones that it has.
-fn refuse_foreign(console: &Arc<Console>, parts: &Parts, site: &ForeignSite) -> Response {
-    let error = site.refuse(SiteRule::SendForms);
-    let error = ApiError::new(StatusCode::FORBIDDEN, error.message);
-    let mut response = explain(&Visit::unknown(console, parts), &error, &parts.method);
-    add_headers(&mut response);
-    response
-}
-
-#[derive(Template)]
-#[template(path = "error.html")]
-struct ErrorPage<'a> {
-    v: &'a Visit,
-    status: u16,
-    title: &'static str,
-    message: String,
-}
-
 fn came_from(parts: &Parts) -> Option<String> {
     let address = parts.headers.get(header::REFERER)?.to_str().ok()?;
     let address: Uri = address.parse().ok()?;
     Some(address.path_and_query()?.to_string())
-}
-
-/// The page of an error.
-fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
-    if error.status == StatusCode::UNAUTHORIZED {
-        return see(&sign_in_path(visit, method));
-    }
-    // A form without typed fields: its page is opened again.
-    if error.is_of_old_form {
-        return see(&format!("{}?note=form-old", visit.path()));
-    }
-    let t = &visit.t.errors;
-    let (title, message) = match error.status.as_u16() {
-        403 => (t.forbidden_title, visit.say(&error.message)),
-        404 => (t.not_found_title, t.not_found.into()),
-        429 => (t.too_many_title, visit.say(&error.message)),
-        500 => (t.failed_title, t.failed.into()),
-        503 | 504 => (t.unavailable_title, t.unavailable.into()),
-        _ => (t.refused_title, visit.say(&error.message)),
-    };
-    let mut response = page_with(
-        error.status,
-        &ErrorPage {
-            v: visit,
-            status: error.status.as_u16(),
-            title,
-            message,
-        },
-    );
-    if let Some(seconds) = error.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-    }
-    response
-}
-
-/// Where a visitor without a session signs in. A page is opened again afterwards. A form has had no effect, so people
-/// return to its page.
-fn sign_in_path(visit: &Visit, method: &Method) -> String {
-    let here = if *method == Method::GET { &visit.here } else { "/" };
-    let next = utf8_percent_encode(here, NON_ALPHANUMERIC);
-    format!("/sign-in?next={next}&note=session-ended")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_in_a_sentence_is_isolated_and_escaped() {
-        let sentence = |name| Sentence {
-            text: "Delete “{}”?",
-            name,
-        };
-        assert_eq!(sentence("מדיה").to_string(), "Delete “<bdi>מדיה</bdi>”?");
-        assert_eq!(
-            sentence("<b>{}").to_string(),
-            "Delete “<bdi>&#60;b&#62;{}</bdi>”?"
-        );
-    }
 }

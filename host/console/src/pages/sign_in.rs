@@ -20,9 +20,10 @@ use super::{
 };
 use crate::{
     api::ApiError,
+    around::Passed,
     form::{Form, Problems},
     respond::{page, page_with, see},
-    visit::{Passed, Query, Visit, Visitor},
+    visit::{Query, Visit, Visitor},
 };
 
 const START: &str = "/api/auth/oidc/start";

@@ -10,10 +10,7 @@ use axum::{
 };
 
 use super::PageResult;
-use crate::{
-    api::ApiError,
-    visit::{Passed, Visitor},
-};
+use crate::{api::ApiError, around::Passed, visit::Visitor};
 
 pub(crate) fn routes() -> Router {
     Router::new().route("/{*path}", any(explain))
