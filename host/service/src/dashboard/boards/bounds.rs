@@ -2,7 +2,7 @@
 
 use portico_model::PathSegment;
 use portico_rules::{bounds, rule::Rule};
-use portico_storage::is_time_zone;
+use portico_storage::{is_time_zone, notes::MOST_OF_NOTES};
 
 use super::super::validate::Fields;
 
@@ -12,8 +12,6 @@ pub(in crate::dashboard) const MOST_ITEMS: usize = 1000;
 pub(in crate::dashboard) const MOST_SECTIONS: usize = 50;
 /// The most characters of a note.
 pub(super) const MOST_OF_NOTE: usize = 8 << 10;
-/// The most characters of all notes on a board.
-const MOST_OF_NOTES: usize = 128 << 10;
 /// The form of a name of a time zone: up to three parts of up to 32 characters.
 pub(super) const TIME_ZONE_PATTERN: &str =
     "^[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z][A-Za-z0-9_+-]{0,31}){0,2}$";
