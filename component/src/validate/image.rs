@@ -60,20 +60,12 @@ pub fn new(image: &str) -> Checked<String> {
     let Some((format, file, body_length)) = picture else {
         return Ok(image.to_string());
     };
-    let kept = format.read(&file);
-    if let Some((width, height)) = kept.too_large {
-        return Err(Rule::TooManyPixels {
-            side: bounds::IMAGE_SIDE,
-            all: bounds::IMAGE_PIXELS,
-            width,
-            height,
-        });
-    }
-    if kept.file == file {
+    let kept = format.read(&file).drawable()?;
+    if kept == file {
         return Ok(image.to_string());
     }
     let mut cleaned = String::from(&image[..image.len() - body_length]);
-    STANDARD.encode_string(&kept.file, &mut cleaned);
+    STANDARD.encode_string(&kept, &mut cleaned);
     Ok(cleaned)
 }
 

@@ -31,14 +31,18 @@ impl TryFrom<Vec<String>> for AllowList {
 impl FromStr for AllowList {
     type Err = String;
 
-    /// Parses entries that are separated by commas. Blank text means no entries.
+    /// Parses entries that are [`comma_separated`].
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        let entries: Vec<_> = text.split(',').map(str::to_owned).collect();
-        entries.try_into()
+        comma_separated(text).try_into()
     }
+}
+
+/// The entries of a list that are separated by commas. Blank text means none.
+pub fn comma_separated(text: &str) -> Vec<String> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    text.split(',').map(str::to_owned).collect()
 }
 
 fn origin(entry: &str) -> Result<Origin, String> {

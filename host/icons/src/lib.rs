@@ -35,7 +35,7 @@ pub use portico_model::{DEFAULT_ICON, PICTURES};
 
 pub use self::{
     address::{is_public, is_usual_port},
-    allow::AllowList,
+    allow::{AllowList, comma_separated},
     error::IconError,
     fetch::fetch_index,
     files::{IconFileSettings, IconFiles},

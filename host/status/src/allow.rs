@@ -6,7 +6,7 @@ use std::{
 };
 
 use ipnet::IpNet;
-use portico_icons::is_public;
+use portico_icons::{comma_separated, is_public};
 use serde::Deserialize;
 
 /// Networks, addresses and names. What has a public address needs no entry.
@@ -63,13 +63,9 @@ impl TryFrom<Vec<String>> for AllowList {
 impl FromStr for AllowList {
     type Err = String;
 
-    /// Parses entries that are separated by commas. Blank text means no entries.
+    /// Parses entries that are [`comma_separated`].
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        let entries: Vec<_> = text.split(',').map(str::to_owned).collect();
-        entries.try_into()
+        comma_separated(text).try_into()
     }
 }
 

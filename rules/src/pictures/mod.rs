@@ -17,7 +17,7 @@ mod webp;
 
 use alloc::vec::Vec;
 
-use crate::bounds;
+use crate::{bounds, rule::Rule};
 
 /// The formats of pictures that people upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,19 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// The picture, or the rule that it breaks: one that browsers cannot draw is refused, as far as its size can be read.
+    pub fn drawable(self) -> Result<Vec<u8>, Rule> {
+        match self.too_large {
+            None => Ok(self.file),
+            Some((width, height)) => Err(Rule::TooManyPixels {
+                side: bounds::IMAGE_SIDE,
+                all: bounds::IMAGE_PIXELS,
+                width,
+                height,
+            }),
+        }
+    }
+
     /// Begins with these bytes of a file.
     fn begin(file: &[u8], header: usize) -> Self {
         let mut kept = Self {

@@ -193,18 +193,9 @@ pub(super) fn read(image: &str) -> Result<Picture, Rule> {
         return Err(too_large(file.len()));
     }
     let format = Format::recognise(&file).ok_or(Rule::NotPictureFormat)?;
-    let kept = format.read(&file);
-    if let Some((width, height)) = kept.too_large {
-        return Err(Rule::TooManyPixels {
-            side: bounds::IMAGE_SIDE,
-            all: bounds::IMAGE_PIXELS,
-            width,
-            height,
-        });
-    }
     Ok(Picture {
         content_type: format.mime().into(),
-        bytes: kept.file,
+        bytes: format.read(&file).drawable()?,
     })
 }
 
