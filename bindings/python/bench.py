@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy
+
 from portico_dashboard import ANONYMOUS, Access, App, AppInput, Caller, NewAccount, Portico, signed_in
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000

@@ -394,7 +394,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
     parts = [*types(), *protocols(), *offered()]
     title = "The types and functions of the contract, with its comments."
     # Aliases of unions are evaluated when they are defined: after their classes.
-    return HEADER.format(title) + imports + "\n\n" + "\n\n".join(parts)
+    return HEADER.format(title) + imports + "\n" + "\n\n".join(parts)
 
 
 def wire() -> str:

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
-from boards import Boards, prepare
 from fastapi import Body, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from portico_dashboard import Portico, PorticoError, UserCaller
 from sqlalchemy import create_engine
+
+from boards import Boards, prepare
 
 LOG = logging.getLogger(__name__)
 PUBLIC = Path(__file__).parent / "public"

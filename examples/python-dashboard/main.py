@@ -13,6 +13,7 @@ import socket
 from pathlib import Path
 
 import uvicorn
+
 from dashboard import dashboard
 
 

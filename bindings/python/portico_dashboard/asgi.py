@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from .contract import Caller, CredentialSession
-from .errors import PorticoError
 from .http import Disconnected, OwnPages, Receive, Request, Response, Scope, Send
 from .procedures import plain
 from .throttle import Throttle

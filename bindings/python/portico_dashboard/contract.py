@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-
 LogLevel = Literal["debug", "info", "warn", "error"]
 """How important a message is."""
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import contract
-from .codec import signature
 from .asgi import Application, Authenticate, PorticoApp, secret_of
+from .codec import signature
 from .compiled import Compiled, default_cache
 from .contract import Caller, Procedure, UserCaller
 from .errors import CallFailed, PorticoError

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 from memory import Apps
+
 from portico_dashboard import AppInput, Caller, Limits, Portico, signed_in
 
 REPOSITORY = Path(__file__).parents[3]

@@ -12,12 +12,13 @@ import pytest
 import sqlalchemy
 from fastapi import FastAPI
 from memory import Apps
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
 from portico_dashboard import Caller, Portico, signed_in
 from portico_dashboard.asgi import Application, PorticoApp
 from portico_dashboard.http import Request
 from portico_dashboard.throttle import Throttle, name_key
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
 ACCOUNT = {"username": "ada", "password": "correct horse"}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from memory import Apps
+
 from portico_dashboard import Portico
 from portico_dashboard.capi import VERSION
 from portico_dashboard.compiled import UnsafeCache

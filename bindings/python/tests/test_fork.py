@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import sqlalchemy
+
 from portico_dashboard import ANONYMOUS, AppInput, Caller, CallFailed, Portico, signed_in
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from memory import Apps
-from portico_dashboard import ANONYMOUS, AppInput, Caller, CallFailed, Portico, PorticoError
 from wasmtime import wat2wasm
+
+from portico_dashboard import ANONYMOUS, AppInput, Caller, CallFailed, Portico, PorticoError
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy
+from sqlalchemy.ext.asyncio import create_async_engine
+
 from portico_dashboard import (
     ANONYMOUS,
     AppInput,
@@ -20,7 +22,6 @@ from portico_dashboard import (
     signed_in,
     sql,
 )
-from sqlalchemy.ext.asyncio import create_async_engine
 
 APP = AppInput(name="Jellyfin", icon_url="/j.svg")
 

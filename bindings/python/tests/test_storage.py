@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from memory import Apps
+
 from portico_dashboard import (
     ANONYMOUS,
     App,
