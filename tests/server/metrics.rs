@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use portico_tests::{
-    Builder, Client, Fixtures, MISSING, PASSWORD, Portico, administrator, agent, command, raw, repository,
-    run,
+    Builder, Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Portico, administrator, agent, command, raw,
+    repository, run, wait_until,
 };
 use serde_json::{Value, json};
 
 fn start() -> Portico {
-    Builder::default().argument("--metrics=127.0.0.1:0").start()
+    Builder::default()
+        .argument("--metrics=127.0.0.1:0")
+        .argument("--ping-allow=127.0.0.1")
+        .argument("--ping-time-limit=60")
+        .start()
 }
 
 fn scrape(server: &Portico) -> String {
@@ -55,11 +59,12 @@ fn assert_counted(text: &str, name: &str, least: f64) {
 fn what_is_done_is_counted_by_template_procedure_and_outcome() {
     let server = start();
     let root = administrator(&server);
-    let app = root.make(
-        "app.create",
-        &json!({"name": "Jellyfin", "iconUrl": "x.svg"}),
-        "id",
-    );
+    let here = format!("http://{}/api/health/live", server.address());
+    let app = json!({"name": "Jellyfin", "iconUrl": "x.svg", "pingUrl": here});
+    let app = root.make("app.create", &app, "id");
+    wait_until("a check of it", || {
+        root.query("app.status", &NO_INPUT).data()[0]["status"] == "up"
+    });
     root.get(&format!("/api/apps/{app}")).assert_status(200);
     root.get(&format!("/api/apps/{MISSING}")).assert_status(404);
     root.query("app.byId", &json!({"id": app})).assert_status(200);
@@ -111,6 +116,7 @@ fn what_is_done_is_counted_by_template_procedure_and_outcome() {
             1.0,
         ),
         ("portico_audit_rows_written_total{kind=\"call\"}", 3.0),
+        ("portico_app_checks_total{result=\"up\"}", 1.0),
         (
             "db_client_operation_duration_seconds_count{db_operation_name=\"COMMIT\",db_system_name=\"sqlite\"}",
             3.0,

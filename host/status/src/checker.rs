@@ -12,6 +12,7 @@ use tracing::error;
 
 use crate::{
     allow::AllowList,
+    metrics,
     probe::Probe,
     resolve::{MOST_LOOKUPS, Names, Resolver, SystemNames},
     target::Target,
@@ -197,6 +198,7 @@ impl Check {
             Ok(target) => self.shared.probe.check(&target).await,
             Err(refused) => Some(Status::NotAllowed(refused)),
         };
+        metrics::count(self.outcome);
         let (shared, handle) = (self.shared.clone(), self.handle.clone());
         drop(self);
         shared.start_checks(&handle);
@@ -213,4 +215,4 @@ impl Drop for Check {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -14,6 +14,7 @@
 mod allow;
 mod answer;
 mod checker;
+pub mod metrics;
 mod probe;
 mod resolve;
 mod target;

@@ -9,6 +9,7 @@ use portico_postgres::metrics as postgres;
 use portico_sandbox::metrics as sandbox;
 use portico_service::metrics as service;
 use portico_sqlite::metrics as sqlite;
+use portico_status::metrics as status;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet},
@@ -38,6 +39,13 @@ impl Collector for Exposition {
             "Pictures of icons that were asked for, by where they came from or why there is none",
             "result",
             &icons::PICTURES,
+        )?;
+        family(
+            out,
+            "portico_app_checks",
+            "Checks whether an app can be reached: up, or why not",
+            "result",
+            &status::CHECKS,
         )?;
         backups(out)?;
         this_process(out)?;

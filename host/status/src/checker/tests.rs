@@ -20,6 +20,14 @@ impl Clock for Stopped {
     }
 }
 
+/// A port on which nothing listens, and nothing else can as long as it is held.
+pub(crate) fn closed_port() -> (tokio::net::TcpSocket, u16) {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    (socket, port)
+}
+
 fn checker(clock: Arc<Stopped>) -> Checker {
     Checker::new(CheckerSettings {
         allow: "127.0.0.1".parse().unwrap(),
@@ -104,11 +112,7 @@ fn the_same_url_a_thousand_times_and_by_many_is_one_request_a_minute() {
 fn ten_thousand_apps_that_are_down_are_all_found_to_be() {
     let clock = Arc::new(Stopped::default());
     let checker = checker(clock.clone());
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let (_taken, port) = closed_port();
     let urls: Vec<_> = (0..10_000)
         .map(|number| format!("http://127.0.0.1:{port}/{number}"))
         .collect();

@@ -199,11 +199,7 @@ async fn a_server_that_sends_a_byte_now_and_then_is_down_after_the_time_limit() 
 
 #[tokio::test]
 async fn a_port_on_which_nothing_listens_is_down() {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let (_taken, port) = crate::checker::tests::closed_port();
     let outcome = check(&format!("http://127.0.0.1:{port}/"), PATIENT).await;
     assert_eq!(outcome, Status::Down(Down::Connection));
 }
