@@ -2,7 +2,7 @@
 //! `host/http/src/proxy_user.rs`.
 
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Session, administrator, raw,
+    Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Session, administrator, agent, raw,
     trpc_query_path,
 };
 use serde_json::{Value, json};
@@ -114,6 +114,20 @@ fn a_person_becomes_a_user_of_the_issuer_proxy_without_a_session() {
 }
 
 #[test]
+fn a_sign_in_is_counted_where_it_has_a_row_and_not_for_each_request() {
+    let host = Host::start_with(builder().argument("--metrics=127.0.0.1:0"));
+    for _ in 0..3 {
+        host.session(&[("Remote-User", "ada")]).assert_status(200);
+    }
+    let line = host.server.wait_for_log(0, "metrics at http://");
+    let url = line.split(' ').find(|word| word.starts_with("http://"));
+    let mut answer = agent().get(url.expect("a URL")).call().expect("an answer");
+    let text = answer.body_mut().read_to_string().expect("text");
+    let counted = "portico_sign_ins_total{outcome=\"OK\",provider=\"oidc\"} 1\n";
+    assert!(text.contains(counted), "{text}");
+}
+
+#[test]
 fn no_one_becomes_another_user_or_the_first_administrator() {
     let server = builder().start();
     let first = raw::with_headers(
@@ -159,12 +173,9 @@ fn the_header_counts_only_from_the_proxy_and_only_if_it_is_set_up() {
     );
     let headers = [("Remote-User", "ada"), ("X-Forwarded-For", "192.0.2.1")];
     untrusted.session(&headers).assert_refused(401, "UNAUTHORIZED");
-    assert!(
-        untrusted
-            .server
-            .log()
-            .contains("is not among the trusted proxies")
-    );
+    untrusted
+        .server
+        .wait_for_log(0, "is not among the trusted proxies");
     let off = Host::start_with(
         Builder::default()
             .argument("--trusted-proxies=127.0.0.1")
@@ -191,11 +202,8 @@ fn the_header_counts_only_from_the_proxy_and_only_if_it_is_set_up() {
         }
         let wrong = Host::start_with(builder);
         wrong.session(&headers).assert_refused(401, "UNAUTHORIZED");
-        let log = wrong.server.log();
-        assert!(
-            log.contains("sign-in by a proxy is off") && log.contains(why),
-            "{log}"
-        );
+        let line = wrong.server.wait_for_log(0, "sign-in by a proxy is off");
+        assert!(line.contains(why), "{line}");
     }
 }
 

@@ -124,7 +124,10 @@ impl ProxyUsers {
         }
         let taken = Box::pin(self.take_up(resources, said, address, request_id)).await;
         let user_id = match taken {
-            Ok(id) => Some(id),
+            Ok(id) => {
+                resources.audit.signed_in(Provider::Oidc);
+                Some(id)
+            }
             Err(error) if matches!(error.code, Code::Unauthorized | Code::Forbidden) => {
                 let audit = &resources.audit;
                 audit.refuse_sign_in(Provider::Oidc, None, address, request_id, &error);
