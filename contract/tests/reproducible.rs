@@ -1,6 +1,13 @@
 //! The component is the same to the byte wherever it is built.
 
-use std::{env, ffi::OsString, fs, io, os::unix::fs::symlink, path::Path, process::Command};
+use std::{
+    env,
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// What is built, or belongs to tools.
 const LEFT_OUT: [&str; 5] = [".git", "target", "dist", "node_modules", "data"];
@@ -22,14 +29,16 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies the sources into this folder and builds the component there, with these variables.
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Builds the component in this folder, with these variables.
 fn built_in(folder: &Path, variables: &[(&str, OsString)]) -> Vec<u8> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    copy(&root, folder).expect("a copy of the sources");
     let mut make = Command::new("make");
     make.arg("component").current_dir(folder);
     for name in [
-        "CARGO_TARGET_DIR",
         "CARGO_ENCODED_RUSTFLAGS",
         "RUSTFLAGS",
         "RUSTC_WRAPPER",
@@ -47,10 +56,11 @@ fn built_in(folder: &Path, variables: &[(&str, OsString)]) -> Vec<u8> {
 #[test]
 #[ignore = "make test-all"]
 fn two_builds_in_two_folders_give_the_same_file() {
-    let temporary = tempfile::tempdir().expect("a folder");
-    let one = built_in(&temporary.path().join("a"), &[]);
+    // The one that ships, which is there already.
+    let one = built_in(&root(), &[]);
 
-    // Elsewhere; with cargo's own folder under another name; and with flags that are meant for the host.
+    // Elsewhere, from the beginning; with cargo's own folder under another name; and with flags that are meant for the host.
+    let temporary = tempfile::tempdir().expect("a folder");
     let home = env::var_os("CARGO_HOME").map(Into::into);
     let home = home.unwrap_or_else(|| env::home_dir().expect("a home").join(".cargo"));
     let other_home = temporary.path().join("another-home-of-cargo");
@@ -58,8 +68,10 @@ fn two_builds_in_two_folders_give_the_same_file() {
     let variables = [
         ("CARGO_HOME", other_home.into_os_string()),
         ("RUSTFLAGS", "--cfg of_the_host".into()),
+        ("CARGO_TARGET_DIR", "target".into()),
     ];
     let folder = temporary.path().join("much/longer/and/deeper/b");
+    copy(&root(), &folder).expect("a copy of the sources");
     let other = built_in(&folder, &variables);
 
     let difference = one.iter().zip(&other).position(|(one, other)| one != other);

@@ -1,6 +1,6 @@
 //! API keys that may do less than their user: chosen permissions, and reading only.
 
-use portico_tests::procedures::{TABLE, Who};
+use portico_tests::procedures::{Row, TABLE, Who};
 use portico_tests::{
     Builder, Client, Fixtures, Key, NO_INPUT, PASSWORD, Portico, Target, User, World, administrator, names,
 };
@@ -30,6 +30,14 @@ fn is_refused(name: &str) -> bool {
     MAKE_KEYS.contains(&name) || OWN_ACCESS.contains(&name) || name == "apiKeys.deleteOwn"
 }
 
+/// A good input for a call of this user.
+fn input(world: &World, row: &Row, own: &User) -> Value {
+    match row.who {
+        Who::OwnOnly => world.input(row, &Target::from(own)),
+        _ => world.input_about_new_user(row),
+    }
+}
+
 #[test]
 fn a_key_with_a_permission_of_an_administrator_is_answered_like_a_user_with_only_that() {
     let server = Portico::start();
@@ -52,12 +60,8 @@ fn a_key_with_a_permission_of_an_administrator_is_answered_like_a_user_with_only
             ..boss
         };
         for row in TABLE.iter().filter(|row| !is_refused(row.name)) {
-            let target = |own: &User| match row.who {
-                Who::OwnOnly => Target::from(own),
-                _ => world.new_target(),
-            };
-            let expected = row.call(&user, &world.input(row, &target(&user)));
-            let answer = row.call(&key, &world.input(row, &target(&key)));
+            let expected = row.call(&user, &input(&world, row, &user));
+            let answer = row.call(&key, &input(&world, row, &key));
             assert_eq!(
                 answer.status, expected.status,
                 "{} with {permission:?}: {answer}, and the user: {expected}",
@@ -86,11 +90,7 @@ fn a_key_that_may_only_read_changes_nothing_by_call_or_route() {
         key: limited(&world.admin, &full.id, &json!({"readOnly": true})),
     };
     for row in TABLE {
-        let target = match row.who {
-            Who::OwnOnly => Target::from(&key),
-            _ => world.new_target(),
-        };
-        let input = world.input(row, &target);
+        let input = input(&world, row, &key);
         let mut answers = vec![row.call(&key, &input)];
         answers.extend(row.rest.map(|_| row.call_rest(&key, &input)));
         for answer in answers {

@@ -1,5 +1,6 @@
 //! The records that the inputs of [`procedures`](crate::procedures) refer to, in a running service.
 
+use std::cell::LazyCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
@@ -77,6 +78,16 @@ impl World {
 
     /// A good input for this procedure, about this user. Makes the records that it needs.
     pub fn input(&self, row: &Row, target: &Target) -> serde_json::Value {
+        self.input_about(row, || target.clone())
+    }
+
+    /// The same about a new user, who is made only if the input names one: that takes the hash of a password.
+    pub fn input_about_new_user(&self, row: &Row) -> serde_json::Value {
+        self.input_about(row, || self.new_target())
+    }
+
+    fn input_about(&self, row: &Row, target: impl Fn() -> Target) -> serde_json::Value {
+        let target: LazyCell<Target, &dyn Fn() -> Target> = LazyCell::new(&target);
         row.input(&mut About { world: self, target })
     }
 
@@ -107,7 +118,7 @@ impl World {
 /// A call that is about this user.
 struct About<'a> {
     world: &'a World,
-    target: &'a Target,
+    target: LazyCell<Target, &'a dyn Fn() -> Target>,
 }
 
 impl Records for About<'_> {
@@ -166,7 +177,7 @@ impl Records for About<'_> {
     }
 
     fn spare_session(&mut self) -> String {
-        self.world.session_of(self.target)
+        self.world.session_of(&self.target)
     }
 
     fn membership(&mut self) -> (String, String) {

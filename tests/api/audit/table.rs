@@ -57,11 +57,10 @@ impl Bench {
 
     /// A good input, about a user of its own.
     fn input(&self, row: &Row) -> Value {
-        let target = match row.who {
-            Who::OwnOnly => Target::from(&self.admin),
-            _ => self.world.new_target(),
-        };
-        self.world.input(row, &target)
+        match row.who {
+            Who::OwnOnly => self.world.input(row, &Target::from(&self.admin)),
+            _ => self.world.input_about_new_user(row),
+        }
     }
 
     /// The rows that a call leaves, and its answer.

@@ -2,6 +2,7 @@
 // administrator, and grace, who is none) and CHROMIUM say what to test with; tests/server/console/browser.rs sets them.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
@@ -9,12 +10,16 @@ const { CHROMIUM } = process.env;
 export const url = process.env.PORTICO_URL;
 export const password = process.env.PORTICO_PASSWORD;
 
-const axe = createRequire(import.meta.url).resolve("axe-core");
+/** Far more than any page takes on a machine that does other work as well. */
+const PATIENCE = 120_000;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
 
 export async function launch(args = []) {
   return chromium.launch({
     executablePath: CHROMIUM,
     headless: true,
+    timeout: PATIENCE,
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -34,6 +39,7 @@ export async function launch(args = []) {
  */
 export async function open(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const complaints = [];
   const origins = new Set();
@@ -60,6 +66,18 @@ export async function open(browser, options = {}) {
   return page;
 }
 
+/** Runs an action, and waits until htmx has put the page of its answer in place. */
+export async function settled(page, action) {
+  await page.evaluate(() => {
+    window.settled = new Promise((resolve) => {
+      // Parts of the page, such as marks, may be put in place before.
+      document.addEventListener("htmx:afterSettle", ({ target }) => target === document.body && setTimeout(resolve));
+    });
+  });
+  await action();
+  await page.evaluate(() => window.settled);
+}
+
 export async function signIn(page, username = "root") {
   await page.goto(`${url}/sign-in`);
   await page.fill("#username", username);
@@ -71,8 +89,7 @@ export async function signIn(page, username = "root") {
 /** What axe finds on a page, as one line each. */
 export async function faults(page) {
   // The policy of the pages forbids a script tag, so axe is evaluated in the page by the debugger.
-  const { readFileSync } = await import("node:fs");
-  await page.evaluate(readFileSync(axe, "utf8"));
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   const { violations } = await page.evaluate(() =>
     axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
   );

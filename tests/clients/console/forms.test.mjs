@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, noise, open, signIn, url } from "./browser.mjs";
+import { launch, noise, open, settled, signIn, url } from "./browser.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -11,19 +11,6 @@ after(() => browser?.close());
 const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.className);
 const button = (page, name) => page.getByRole("button", { name, exact: true });
-
-/** Runs an action, and waits until htmx has put the page of its answer in place. */
-async function settled(page, action) {
-  await page.evaluate(() => {
-    window.settled = new Promise((resolve) => {
-      document.addEventListener("htmx:afterSettle", ({ target }) => target === document.body && setTimeout(resolve), {
-        once: true,
-      });
-    });
-  });
-  await action();
-  await page.evaluate(() => window.settled);
-}
 
 test("chosen colours are there at once, and what was said of the change is not repeated", async () => {
   const page = await open(browser, { colorScheme: "light" });
@@ -180,7 +167,10 @@ test("a picture of any size is fitted before it is sent", async () => {
   await page.getByText("Saved.").waitFor();
   const shown = page.locator("img.face.large");
   await shown.waitFor();
-  const [width, height] = await shown.evaluate((image) => [image.naturalWidth, image.naturalHeight]);
+  const [width, height] = await shown.evaluate(async (image) => {
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  });
   assert.ok(width <= 512 && width > height, `${width} x ${height}`);
   page.assertQuiet();
 });

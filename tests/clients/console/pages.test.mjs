@@ -11,33 +11,38 @@ let browser;
 before(async () => (browser = await launch()));
 after(() => browser?.close());
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const width of [1280, 390]) {
-    test(`every page is accessible and fits, ${colorScheme}, ${width} wide`, async () => {
-      const page = await open(browser, { colorScheme, viewport: { width, height: 800 } });
-      const found = [];
-      const look = async (path) => {
-        const answer = await page.goto(url + path);
-        assert.equal(answer.status(), 200, path);
-        for (const fault of await faults(page)) found.push(`${path} ${fault}`);
-        const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        if (beyond > 0) found.push(`${path} is ${beyond} px too wide`);
+for (const width of [1280, 390]) {
+  test(`every page is accessible in light and dark and fits, ${width} wide`, async () => {
+    const page = await open(browser, { viewport: { width, height: 800 } });
+    const found = [];
+    const look = async (path) => {
+      const answer = await page.goto(url + path);
+      assert.equal(answer.status(), 200, path);
+      const grounds = new Set();
+      for (const colorScheme of ["light", "dark"]) {
+        // Pages follow the machine without being loaded again.
+        await page.emulateMedia({ colorScheme });
+        grounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+        for (const fault of await faults(page)) found.push(`${path} ${colorScheme} ${fault}`);
         if (SCREENSHOTS) {
           mkdirSync(SCREENSHOTS, { recursive: true });
           const name = path.replace(/[0-9a-f-]{36}/g, "ID").replace(/[^A-Za-z]+/g, "-").replace(/^-|-$/g, "") || "home";
           await page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png` });
         }
-      };
-      await look("/sign-in");
-      await signIn(page);
-      const session = await page.context().request.post(`${url}/api/trpc/user.changeColorScheme`, {
-        data: { colorScheme: "auto" },
-        headers: { origin: url },
-      });
-      assert.equal(session.status(), 200);
-      for (const path of JSON.parse(PORTICO_PAGES)) await look(path);
-      assert.deepEqual(found, []);
-      page.assertQuiet();
+      }
+      assert.equal(grounds.size, 2, path);
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (beyond > 0) found.push(`${path} is ${beyond} px too wide`);
+    };
+    await look("/sign-in");
+    await signIn(page);
+    const session = await page.context().request.post(`${url}/api/trpc/user.changeColorScheme`, {
+      data: { colorScheme: "auto" },
+      headers: { origin: url },
     });
-  }
+    assert.equal(session.status(), 200);
+    for (const path of JSON.parse(PORTICO_PAGES)) await look(path);
+    assert.deepEqual(found, []);
+    page.assertQuiet();
+  });
 }

@@ -88,7 +88,8 @@ async fn all_icons_of_a_page_share_the_time_of_one() {
     });
     let networks = Pages::with(
         network_for_pages("", LONG),
-        network_for_pages("", Duration::from_millis(200)),
+        // Long enough for the request to arrive.
+        network_for_pages("", Duration::from_secs(2)),
     );
     let page = read(port, &networks).await.unwrap();
     assert_eq!(page, titled("x"));
@@ -117,13 +118,20 @@ async fn of_a_page_without_an_end_only_the_beginning_is_read() {
 
 #[tokio::test]
 async fn a_page_that_stays_open_is_read_as_far_as_it_has_come() {
+    // The server has no time for icons.
+    let waiting = |time| {
+        Pages::with(
+            network_for_pages("", time),
+            network_for_pages("", Duration::from_millis(200)),
+        )
+    };
     // The head has ended: nothing more is waited for.
     let (port, _) = serve_page(HTML, |stream| {
         write!(stream, "<head><title>Open</title></head>")?;
         thread::sleep(Duration::from_secs(60));
         Ok(())
     });
-    assert_eq!(read(port, &pages("", LONG)).await, Ok(titled("Open")));
+    assert_eq!(read(port, &waiting(LONG)).await, Ok(titled("Open")));
     // It has not, and the time ends.
     let drips = |stream: &mut TcpStream| {
         write!(stream, "<head><title>Drips</title>")?;
@@ -133,15 +141,16 @@ async fn a_page_that_stays_open_is_read_as_far_as_it_has_come() {
         }
     };
     let (port, _) = serve_page(HTML, drips);
+    // Long enough for the title.
     assert_eq!(
-        read(port, &pages("", Duration::from_secs(1))).await,
+        read(port, &waiting(Duration::from_secs(3))).await,
         Ok(titled("Drips"))
     );
     let (port, _) = serve_page(HTML, |_| {
         thread::sleep(Duration::from_secs(60));
         Ok(())
     });
-    let silent = read(port, &pages("", Duration::from_secs(1))).await;
+    let silent = read(port, &waiting(Duration::from_millis(200))).await;
     assert!(matches!(silent, Err(NoPage::NoAnswer(_))), "{silent:?}");
 }
 
