@@ -33,7 +33,9 @@ fn app(admin: &impl Client, ping_url: Option<&str>) -> String {
 }
 
 fn allowed(arguments: &[&str]) -> Portico {
-    let builder = Builder::default().argument("--ping-allow=127.0.0.0/8");
+    let builder = Builder::default()
+        .argument("--ping-allow=127.0.0.0/8")
+        .argument("--ping-time-limit=60");
     let with = |builder: Builder, argument: &&str| builder.argument(*argument);
     arguments.iter().fold(builder, with).start()
 }

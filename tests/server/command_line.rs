@@ -5,6 +5,7 @@ use std::path::Path;
 
 use portico_tests::{
     Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, run,
+    wait_for_text,
 };
 use serde_json::{Value, json};
 
@@ -449,7 +450,7 @@ fn a_variable_that_nothing_reads_is_named() {
         .environment("PORTICO_SERVICE_HOST", "10.0.0.1")
         .environment("PORTICO_KEY", "of another command")
         .start();
-    let log = server.log();
+    let log = wait_for_text(|| server.log(), "nothing reads", 1);
     let warned: Vec<_> = log
         .lines()
         .filter(|line| line.contains("nothing reads"))

@@ -148,7 +148,8 @@ impl Caller<'_> {
 
 /// Restarts a host under load: a few times, and more often in `make soak`.
 fn restart_under_load(what: &str, builder: Builder) -> Counts {
-    let mut server = builder.environment("PORTICO_DRAIN", "1").start();
+    // A client that keeps its connection has this long to send another request, and to be told that it was the last.
+    let mut server = builder.environment("PORTICO_DRAIN", "2").start();
     let admin = administrator(&server);
     let key = admin.key_of(&admin.user_id).key;
     let rounds = rounds_from_environment(3).min(200);

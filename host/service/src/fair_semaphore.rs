@@ -61,6 +61,13 @@ impl<K: Ord + Copy> FairSemaphore<K> {
         given.await.unwrap_or(Permit(None))
     }
 
+    /// How many callers wait.
+    pub fn waiting(&self) -> usize {
+        let state = self.state();
+        let queues = state.waiting.values().flatten();
+        queues.filter(|sender| !sender.is_closed()).count()
+    }
+
     fn give(self: Arc<Self>) {
         let mut permit = Permit(Some(self.clone()));
         loop {

@@ -84,6 +84,11 @@ impl Resources {
         .await
     }
 
+    /// How many calls wait for a permit to hash a password.
+    pub fn waiting_to_hash(&self) -> usize {
+        self.hashing.waiting()
+    }
+
     /// Waits for a permit of a call that grows with the data.
     pub async fn acquire_large_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = Refusal::TooManyLongCalls;

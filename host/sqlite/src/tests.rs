@@ -238,7 +238,8 @@ async fn waiting_for_the_permit_ends_after_a_while() {
 async fn a_transaction_that_is_queued_for_too_long_is_refused_and_does_not_run_later() {
     let store = store();
     let path = store.directory.path().join("portico.db");
-    let writer = impatient(open_file(&path).unwrap(), path);
+    // Long enough for the start of the thread that commits what comes in time.
+    let writer = writer_on(open_file(&path).unwrap(), path, Duration::from_secs(1));
     let permit = writer.begin().await.unwrap();
     let late = writer.write(inserting("late")).await;
     assert!(is_unavailable(&late), "{late:?}");

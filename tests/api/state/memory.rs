@@ -11,11 +11,14 @@ use super::time_limit::service;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_and_waiting_writers_do_not_deadlock() {
+    // In a circle they would wait for ever; one after the other takes some seconds.
     let limits = Limits {
         medium_calls: 1,
+        wait: Duration::from_secs(60),
+        duration: Duration::from_secs(120),
         ..Limits::default()
     };
-    let (service, _) = service(limits, Duration::from_secs(30)).await;
+    let (service, _) = service(limits, Duration::from_secs(120)).await;
     let admin = json!({"name": "ada", "provider": "credentials", "groups": ["admins"]});
     let apps = |name: &str| -> Vec<Value> {
         let icon = format!("https://icons.example/{}", "x".repeat(4000));

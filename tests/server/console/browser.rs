@@ -75,7 +75,10 @@ fn furnished_with(builder: Builder) -> (Portico, Session) {
 
 /// The same, where the first two apps are up and down, and the third may not be checked; the administrator wants to know.
 fn watched() -> (Portico, Session) {
-    let (server, root) = furnished_with(Builder::default().argument("--ping-allow=127.0.0.1"));
+    let checking = Builder::default()
+        .argument("--ping-allow=127.0.0.1")
+        .argument("--ping-time-limit=60");
+    let (server, root) = furnished_with(checking);
     let apps = root.query("app.all", &Value::Null).data();
     let up = format!("http://{}/api/health/live", server.address());
     let down = format!("http://127.0.0.1:{}/", free_port());

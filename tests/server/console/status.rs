@@ -9,6 +9,7 @@ use super::Browser;
 fn with_apps(ping: &str) -> (Portico, String) {
     let server = Builder::default()
         .argument("--ping-allow=127.0.0.1")
+        .argument("--ping-time-limit=60")
         .argument(ping)
         .start();
     let root = administrator(&server);

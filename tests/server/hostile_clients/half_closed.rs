@@ -13,7 +13,7 @@ fn a_client_that_ends_its_side_gets_its_answer() {
     let server = Portico::start();
     let admin = administrator(&server);
     // Larger than the buffers of a connection.
-    admin.apps(150, &"x".repeat(60_000));
+    admin.apps(100, &"x".repeat(60_000));
     let bearer = admin.key_of(&admin.user_id).authorization();
     let signing_in = json!({"username": "root", "password": PASSWORD}).to_string();
     let head = |path: &str, more: &[(&str, &str)]| {
@@ -21,7 +21,7 @@ fn a_client_that_ends_its_side_gets_its_answer() {
         raw::head("GET", path, &headers)
     };
     // Larger than what arrives at once.
-    let apps = vec![json!({"name": "x", "iconUrl": "y".repeat(60_000)}); 100];
+    let apps = vec![json!({"name": "x", "iconUrl": "y".repeat(60_000)}); 10];
     let request = raw::with_json(
         "POST",
         "/api/trpc/app.createMany",

@@ -4,7 +4,12 @@ use std::sync::Arc;
 
 use portico_model::Provider;
 use portico_sandbox::Limits;
-use portico_service::{identity::Identity, service::Service, sign_in::PasswordSignIn, throttle::Throttle};
+use portico_service::{
+    identity::Identity,
+    service::{Service, WorkPermit},
+    sign_in::PasswordSignIn,
+    throttle::Throttle,
+};
 use portico_storage::{
     Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, MemoryRecords, NewUser,
     ProviderName, memory::MemoryStorage,
@@ -30,6 +35,11 @@ impl Host {
     /// Without limits to sign-ins.
     pub fn start() -> Self {
         Self::with(|_| Throttle::off(), |service| service)
+    }
+
+    /// The same with these limits of calls.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self::with(|_| Throttle::off(), |service| service.limits(limits))
     }
 
     /// Without limits to sign-ins, for these people.
@@ -91,6 +101,13 @@ impl Host {
         });
         let account = self.store(async |transaction| transaction.get_account(&key).await.unwrap());
         account.unwrap().password_hash.unwrap()
+    }
+
+    /// All permits to hash a password: who needs one waits until they are dropped.
+    pub fn take_all_hash_permits(&self) -> Vec<WorkPermit> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let permits = (0..cores).map(|_| self.runtime.block_on(self.service.acquire_hash_permit(None)));
+        permits.map(|permit| permit.expect("a permit")).collect()
     }
 
     /// Tries to sign in from this address.

@@ -8,12 +8,20 @@ use portico_service::identity::Identity;
 use portico_storage::Authentication;
 use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, administrator, administrator_of, decode_stream,
-    raw, wait_until,
+    Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, PATIENCE, administrator, administrator_of,
+    decode_stream, raw, wait_until,
 };
 use serde_json::{Value, json};
 
 use super::harness::Host;
+
+/// Limits with which whoever waits for a permit gets one.
+fn patient() -> Limits {
+    Limits {
+        wait: 2 * PATIENCE,
+        ..Limits::default()
+    }
+}
 
 #[track_caller]
 fn assert_throttled(answer: &Answer, seconds: u64) {
@@ -288,18 +296,22 @@ fn guesses_of_an_invite_are_counted_and_looks_of_who_has_it_are_not() {
 
 #[test]
 fn a_try_counts_although_its_client_hangs_up() {
-    let host = Host::throttled();
+    let host = Host::throttled_with(patient());
     administrator_of(&host.client);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let all = (0..cores).map(|_| host.runtime.block_on(host.service.acquire_hash_permit(None)));
-    let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
-    let send_one = |number: usize| {
-        let body = json!({"username": format!("name-{number}"), "password": PASSWORD}).to_string();
-        let request = raw::with_json("POST", "/api/auth/sign-in", &[], &body);
-        let mut stream = raw::connect(&host.client.endpoint().address());
-        std::io::Write::write_all(&mut stream, request.as_bytes()).expect("send");
-        stream
-    };
+    let permits = host.take_all_hash_permits();
+    // As many as an address has.
+    let connections: Vec<_> = (0..10)
+        .map(|number| {
+            let body = json!({"username": format!("name-{number}"), "password": PASSWORD}).to_string();
+            let request = raw::with_json("POST", "/api/auth/sign-in", &[], &body);
+            let mut stream = raw::connect(&host.client.endpoint().address());
+            std::io::Write::write_all(&mut stream, request.as_bytes()).expect("send");
+            stream
+        })
+        .collect();
+    wait_until("ten who wait for a permit", || {
+        host.service.waiting_to_hash() == 10
+    });
     let is_open = || {
         host.runtime.block_on(async {
             match host
@@ -316,26 +328,22 @@ fn a_try_counts_although_its_client_hangs_up() {
             }
         })
     };
-    // A request that comes while `is_open` counts as a try may be refused, so there is one more for each look.
-    let mut connections = Vec::new();
-    wait_until("ten tries", || {
-        connections.push(send_one(connections.len()));
-        !is_open()
-    });
-    // They wait for their permits, and hang up.
+    assert!(!is_open());
     drop(connections);
-    for _ in 0..100 {
+    wait_until("the end of their waiting", || {
         assert!(!is_open(), "a try that was given up cost nothing");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    drop(all);
+        host.service.waiting_to_hash() == 0
+    });
+    assert!(!is_open(), "a try that was given up cost nothing");
+    drop(permits);
 }
 
 #[test]
 fn one_address_that_asks_for_many_hashes_does_not_delay_others() {
     const MANY: usize = 40;
-    let host = Host::start();
+    let host = Host::with_limits(patient());
     administrator_of(&host.client);
+    let permits = host.take_all_hash_permits();
     let order = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         let sign_in = |address: &'static str, name: String| {
@@ -345,7 +353,6 @@ fn one_address_that_asks_for_many_hashes_does_not_delay_others() {
                 let headers = [("content-type", "application/json"), ("x-forwarded-for", address)];
                 let client = &host.client;
                 let answer = client.try_send("POST", "/api/auth/sign-in", &headers, Some(body.as_bytes()));
-                // Some of the many may wait for too long on a busy machine.
                 order
                     .lock()
                     .unwrap()
@@ -355,8 +362,10 @@ fn one_address_that_asks_for_many_hashes_does_not_delay_others() {
         for number in 0..MANY {
             sign_in("192.0.2.1", format!("name-{number}"));
         }
-        wait_until("two answers", || order.lock().unwrap().len() >= 2);
+        wait_until("all of them", || host.service.waiting_to_hash() == MANY);
         sign_in("192.0.2.2", "root".into());
+        wait_until("one more", || host.service.waiting_to_hash() == MANY + 1);
+        drop(permits);
     });
     let order = order.into_inner().unwrap();
     let place = order
@@ -377,9 +386,7 @@ fn a_call_that_waits_too_long_for_a_turn_to_hash_is_told_when_to_try_again() {
         ..Limits::default()
     });
     administrator_of(&host.client);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let all = (0..cores).map(|_| host.runtime.block_on(host.service.acquire_hash_permit(None)));
-    let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
+    let permits = host.take_all_hash_permits();
     let body = json!({"username": "root", "password": PASSWORD}).to_string();
     let headers = [("content-type", "application/json")];
     let sign_in = || {
@@ -394,7 +401,7 @@ fn a_call_that_waits_too_long_for_a_turn_to_hash_is_told_when_to_try_again() {
     );
     assert_eq!(answer.json()["code"], "SERVICE_UNAVAILABLE");
     host.client.get("/api/health/ready").assert_status(200);
-    drop(all);
+    drop(permits);
     // The password was not checked: that was no failure.
     sign_in().expect("an answer").assert_status(200);
 }

@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
@@ -13,7 +13,7 @@ use std::{
 };
 
 use portico_sign_in::ldap::LdapSettings;
-use portico_tests::{Builder, wait_for_text, wait_until};
+use portico_tests::{Builder, free_port, wait_for_text, wait_until};
 use tempfile::TempDir;
 
 /// The password with which the service searches. It must never come out of the service.
@@ -192,7 +192,8 @@ impl Slapd {
     fn start_with(overlay: &str, entries: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let slapd = Self {
-            ports: free_ports(),
+            // slapd takes no port 0, and is started again at the same ones.
+            ports: [(); 2].map(|()| free_port()),
             process: None,
             folder,
         };
@@ -385,12 +386,6 @@ impl Drop for Process {
             eprintln!("--- what slapd wrote\n{}---", self.log.lock().expect("the lock"));
         }
     }
-}
-
-/// Ports at which no program listens. slapd takes no port 0.
-fn free_ports() -> [u16; 2] {
-    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
-    listeners.map(|listener| listener.local_addr().expect("its address").port())
 }
 
 /// An authority and what it vouches for: a server at 127.0.0.1. And another authority.

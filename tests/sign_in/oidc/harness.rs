@@ -101,7 +101,9 @@ pub fn settings(issuer: &Issuer, more: &[(&str, &str)]) -> Builder {
     let mut builder = Builder::default()
         .environment("PORTICO_OIDC_ISSUER", &issuer.url)
         .environment("PORTICO_OIDC_CLIENT_ID", "portico")
-        .environment("PORTICO_OIDC_CLIENT_SECRET", "a secret of the client");
+        .environment("PORTICO_OIDC_CLIENT_SECRET", "a secret of the client")
+        // The first answers of Node on a busy machine.
+        .environment("PORTICO_OIDC_TIME_LIMIT", "30");
     for (name, value) in more {
         builder = builder.environment(name, *value);
     }

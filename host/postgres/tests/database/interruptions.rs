@@ -142,7 +142,8 @@ async fn statements_and_waits_for_locks_have_the_time_limits_that_the_docs_name(
 async fn a_statement_of_a_write_transaction_has_a_limit_of_its_own() {
     let server = Postgresql::shared();
     let limits = Limits {
-        write: Duration::from_millis(300),
+        // Long enough for the statements that end by themselves.
+        write: Duration::from_secs(1),
         ..Limits::default()
     };
     let storage = open_with(&server, limits).await;
@@ -314,8 +315,9 @@ impl Drop for Stopped {
 async fn a_server_that_never_answers_is_an_error_and_its_connections_are_not_used_again() {
     let server = Postgresql::start();
     let limits = Limits {
-        answer: Duration::from_secs(2),
-        check: Duration::from_secs(1),
+        // Long enough for a new connection.
+        answer: Duration::from_secs(4),
+        check: Duration::from_secs(3),
         ..Limits::default()
     };
     let storage = open_with(&server, limits).await;

@@ -23,10 +23,12 @@ fn make_certificate(folder: &Path) {
     assert!(status.expect("sh").success());
 }
 
-/// A port that was free a moment ago.
+/// A port that is free, and none of those from which the system takes the ports of connections.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
+    let first = 10_000 + (std::process::id() % 20_000) as u16;
+    let mut ports = first..32_000;
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).expect("a port")
 }
 
 #[tokio::test]
