@@ -101,7 +101,7 @@ target/python/installed: $(requirements)
 	target/python/bin/pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(requirements))
 	@touch $@
 
-PROVIDERS ?= slapd 389-ds samba oidc-provider django-oauth-toolkit
+PROVIDERS ?= slapd 389-ds samba oidc-provider django-oauth-toolkit canaille
 test-providers: component target/python/installed ## sign in at real directories and issuers, set up as docs/sign-in.md says; PROVIDERS="slapd samba"
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils

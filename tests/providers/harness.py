@@ -6,6 +6,7 @@ import http.cookiejar
 import json
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -29,9 +30,12 @@ users:
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port of this machine that is free, and none of those from which the system takes the ports of connections."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as listener:
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(what, condition):
@@ -195,7 +199,7 @@ class Browser:
     def open(self, url, data=None):
         request = urllib.request.Request(url, data, {"accept": "text/html"})
         try:
-            with self.opener.open(request, timeout=30) as answer:
+            with self.opener.open(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.url, answer.read().decode(errors="replace")
         except urllib.error.HTTPError as error:
             return error.code, error.url, error.read().decode(errors="replace")

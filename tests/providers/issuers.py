@@ -1,10 +1,22 @@
-"""Issuers of OpenID Connect: oidc-provider (Node) and django-oauth-toolkit (Python)."""
+"""Issuers of OpenID Connect: oidc-provider (Node), django-oauth-toolkit and Canaille (Python)."""
 
 import os
 import pathlib
 import sys
+import venv
 
-from harness import PASSWORD, check_issuer, free_port, listens, portico, process, run, temporary_folder, wait_until
+from harness import (
+    PASSWORD,
+    REPOSITORY,
+    check_issuer,
+    free_port,
+    listens,
+    portico,
+    process,
+    run,
+    temporary_folder,
+    wait_until,
+)
 
 HERE = pathlib.Path(__file__).parent
 CLIENT_SECRET = "a secret of the client"
@@ -17,6 +29,8 @@ def settings(issuer, portico_port, **more):
         "PORTICO_OIDC_CLIENT_ID": "portico",
         "PORTICO_OIDC_CLIENT_SECRET": CLIENT_SECRET,
         "PORTICO_OIDC_GROUPS_CLAIM": "groups",
+        # The first answers of a busy machine.
+        "PORTICO_OIDC_TIME_LIMIT": 60,
         **more,
     }
 
@@ -25,6 +39,17 @@ def node_project(folder):
     """Installs what a folder's package-lock.json names."""
     if not (folder / "node_modules").exists():
         run("npm", "ci", "--silent", cwd=folder)
+
+
+def python_project(folder):
+    """Installs what a folder's requirements.txt names, in an environment of its own. Gives its Python."""
+    requirements, environment = folder / "requirements.txt", REPOSITORY / "target" / f"python-{folder.name}"
+    installed = environment / "installed"
+    if not installed.exists() or installed.stat().st_mtime < requirements.stat().st_mtime:
+        venv.create(environment, clear=True, with_pip=True)
+        run(environment / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements)
+        installed.touch()
+    return environment / "bin/python"
 
 
 def oidc_provider():
@@ -56,4 +81,21 @@ def django_oauth_toolkit():
         with process(serve, folder / "issuer.log", env=environment):
             wait_until("Django listens", lambda: listens(port))
             with portico(folder, settings(issuer, portico_port), portico_port) as url:
+                check_issuer(url)
+
+
+def canaille():
+    with temporary_folder("canaille") as folder:
+        python = python_project(HERE / "canaille")
+        port, portico_port = free_port(), free_port()
+        issuer = f"http://127.0.0.1:{port}"
+        # It takes the secret in HTTP's Basic as it is, without the encoding of OAuth.
+        secret = CLIENT_SECRET.replace(" ", "-")
+        environment = {**os.environ, "PORTICO": f"http://127.0.0.1:{portico_port}", "SECRET": secret,
+                       "PASSWORD": PASSWORD, "ISSUER": issuer}
+        serve = [python, HERE / "canaille" / "issuer.py"]
+        with process(serve, folder / "issuer.log", cwd=folder, env=environment):
+            wait_until("Canaille listens", lambda: listens(port))
+            more = {"PORTICO_OIDC_SCOPES": "profile email groups", "PORTICO_OIDC_CLIENT_SECRET": secret}
+            with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
                 check_issuer(url)

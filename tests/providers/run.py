@@ -6,7 +6,7 @@ Each provider runs in a temporary folder, with people and groups that the check 
 - bob has the right password, and is in no group;
 - nobody else gets in, and nobody with another password.
 
-`make test-providers` runs all, and PROVIDERS="slapd samba" some.
+`make test-providers` runs all, and PROVIDERS="slapd samba" some; CI runs two directories and two issuers (.ci/run).
 """
 
 import sys
@@ -22,6 +22,7 @@ PROVIDERS = {
     "samba": directories.samba,
     "oidc-provider": issuers.oidc_provider,
     "django-oauth-toolkit": issuers.django_oauth_toolkit,
+    "canaille": issuers.canaille,
 }
 
 
