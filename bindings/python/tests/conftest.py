@@ -42,14 +42,25 @@ def storage() -> Apps:
     return Apps()
 
 
-#: Short, for tests that wait for them.
-LIMITS = Limits(call=0.5, long_call=1.0, storage=0.3, wait=0.5, abandoned=3)
+#: Far more than anything takes on a machine that does other work as well.
+PATIENT = Limits(call=60.0, long_call=60.0, storage=60.0, wait=60.0)
+
+#: For tests that wait until they are over, and long enough for what ends by itself.
+SHORT = Limits(call=2.0, long_call=4.0, storage=1.0, wait=1.0, abandoned=3)
 
 
 @pytest.fixture
 def portico(storage: Apps) -> Iterator[Portico]:
     """Portico over that storage."""
-    opened = Portico.open(storage=storage, limits=LIMITS)
+    opened = Portico.open(storage=storage, limits=PATIENT)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def hurried(storage: Apps) -> Iterator[Portico]:
+    """The same with short limits."""
+    opened = Portico.open(storage=storage, limits=SHORT)
     yield opened
     opened.close()
 
@@ -58,7 +69,7 @@ def portico(storage: Apps) -> Iterator[Portico]:
 def hostile(storage: Apps) -> Iterator[Portico]:
     """The component that misbehaves as it is asked to, over that storage."""
     assert HOSTILE.exists(), "build it first: make hostile"
-    opened = Portico.open(storage=storage, component=HOSTILE, limits=LIMITS)
+    opened = Portico.open(storage=storage, component=HOSTILE, limits=SHORT)
     yield opened
     opened.close()
 

@@ -264,6 +264,8 @@ fn a_client_that_reads_nothing_is_cut_off_and_one_that_reads_gets_everything() {
     let (server, _admin, app) = service(&[
         // The one that reads may be kept from it for as long.
         ("PORTICO_LIMIT_WRITE_TIME", "4"),
+        // So fast that what buffers take counts for little.
+        ("PORTICO_LIMIT_WRITE_RATE", "524288"),
     ]);
     let path = batch(&app, 120);
     let mut none = silent(&server, 1, &path, &[]).remove(0);
