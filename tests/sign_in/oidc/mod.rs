@@ -4,8 +4,10 @@
 mod admission;
 mod attacks;
 mod browser;
+mod group_rules;
 mod groups;
 pub mod harness;
+mod invites;
 mod linking;
 mod postgresql_hosts;
 mod settings;

@@ -21,6 +21,7 @@ mod document;
 mod environment;
 mod export;
 mod front;
+mod group_rules;
 mod healthcheck;
 mod host;
 mod icons;
