@@ -10,6 +10,7 @@ pub mod harness;
 mod invites;
 mod linking;
 mod postgresql_hosts;
+mod relink;
 mod settings;
 mod sign_in;
 mod sign_out;

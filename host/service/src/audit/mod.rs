@@ -48,6 +48,9 @@ use crate::{identity::Identity, metrics};
 /// The name of sign-in in the log.
 pub const SIGN_IN: &str = "sign-in";
 
+/// The name of `portico relink` in the log.
+const RELINK: &str = "relink";
+
 /// A group that a sign-in makes is in the log like one that an administrator makes.
 const CREATE_GROUP: &str = "group.createGroup";
 
@@ -247,6 +250,24 @@ impl Audit {
             target: Some(group_id.to_owned()),
             created: 1,
             ..AuditEntry::new(CREATE_GROUP, request_id)
+        })
+    }
+
+    /// The row of a user whom `portico relink` gives another subject, for its transaction to write; `None` if nothing is
+    /// recorded.
+    pub(crate) fn relinked(
+        &self,
+        provider: Provider,
+        identity: &Identity,
+        request_id: &str,
+        user_id: &str,
+    ) -> Option<AuditEntry> {
+        self.settings.retention?;
+        Some(AuditEntry {
+            time: self.clock.now(),
+            provider: Some(provider),
+            target: Some(user_id.to_owned()),
+            ..AuditEntry::new(RELINK, request_id).by(identity.user_id(), &identity.authentication)
         })
     }
 

@@ -16,6 +16,7 @@ mod groups;
 mod invitation;
 mod issuer;
 mod proxy;
+mod relink;
 mod sign_in;
 mod vouched;
 
@@ -27,6 +28,7 @@ pub use self::{
     invitation::Invitation,
     issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, StartRequest, Started},
     proxy::{ProxyUser, ProxyUsers},
+    relink::{Move, Relinking, Subjects, relink},
     sign_in::{SignIn, sign_in},
     vouched::{Admission, External, Groups, Linking, SignUp, Vouched, unusable_account},
 };
