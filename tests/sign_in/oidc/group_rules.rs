@@ -14,7 +14,7 @@ const CLAIM: (&str, &str) = ("PORTICO_OIDC_GROUPS_CLAIM", "groups");
 /// The newest rows of this procedure in the audit log.
 #[track_caller]
 fn rows(administrator: &Session, procedure: &str) -> Vec<Value> {
-    let input = json!({"page": 1, "pageSize": 200, "procedure": procedure, "outcome": "OK"});
+    let input = json!({"page": 1, "pageSize": 100, "procedure": procedure, "outcome": "OK"});
     let page = administrator.query("audit.getPaginated", &input).data();
     page["items"].as_array().expect("rows").clone()
 }
