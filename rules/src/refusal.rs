@@ -88,6 +88,8 @@ refusals! {
         ProviderGroups = ServiceUnavailable "The sign-in provider names too many groups; ask your administrator",
         ProviderAccount = Forbidden
             "The provider's account cannot be used here; ask your administrator (the log has the reason)",
+        InviteNeeded = Forbidden
+            "No user is yours yet, and to become one you need an invite: open its link, and sign in from there",
         ProviderAccountTaken = Conflict "Another account of the provider is linked to the user",
         SignInNotConfirmed = Unauthorized "The sign-in was not confirmed; begin again",
         ProxyHeader { name: Word, rule: HeaderRule } = BadRequest "The header {name} of the proxy {rule}",

@@ -51,6 +51,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ProviderMisconfigured", "tests/sign_in/oidc/trouble.rs"),
     ("ProviderGroups", "host/service/src/external/groups.rs"),
     ("ProviderAccount", "tests/sign_in/oidc"),
+    ("InviteNeeded", "tests/sign_in/oidc/invites.rs"),
     ("ProviderAccountTaken", "tests/library/component/linking.rs"),
     ("SignInNotConfirmed", "tests/sign_in/oidc/attacks.rs"),
     ("DirectorySilent", "tests/sign_in/ldap/ailing.rs"),

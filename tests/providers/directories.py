@@ -4,7 +4,7 @@ import os
 import pathlib
 import shutil
 
-from harness import PASSWORD, check_directory, free_port, listens, portico, process, run, temporary_folder, wait_until
+from harness import PASSWORD, call, check_directory, check_session, expect, free_port, listens, portico, process, run, temporary_folder, wait_until
 
 SERVICE_PASSWORD = "canary-Service-3"
 
@@ -220,6 +220,10 @@ def samba():
             run(*tool, "group", "add", name, *at)
         run(*tool, "group", "addmembers", "Parents", "ada", *at)
         run(*tool, "group", "addmembers", "Family", "Parents", *at)
+        # Dora is in it by her primary group alone, which is in no list of members.
+        run(*tool, "user", "create", "dora", PASSWORD, *at)
+        run(*tool, "group", "addmembers", "Family", "dora", *at)
+        run(*tool, "user", "setprimarygroup", "dora", "Family", *at)
         command = ["samba", "-i", "--no-process-group", "-s", configuration, "-M", "single"]
         with process(command, folder / "samba.log"):
             wait_until("Samba listens", lambda: listens(636))
@@ -235,7 +239,12 @@ def samba():
                 "PORTICO_LDAP_NAME_ATTRIBUTE": "sAMAccountName",
                 "PORTICO_LDAP_GROUPS_BASE": f"cn=Users,{base}",
                 "PORTICO_LDAP_GROUP_FILTER": "(member:1.2.840.113556.1.4.1941:={dn})",
+                "PORTICO_LDAP_PRIMARY_GROUP": "on",
                 "PORTICO_LDAP_TIME_LIMIT": 30,
             }
             with portico(folder, settings) as portico_url:
                 check_directory(portico_url)
+                body = {"username": "dora", "password": PASSWORD, "provider": "ldap"}
+                status, answer = call(portico_url, "/api/auth/sign-in", body)
+                expect(status == 200, f"dora got {status}: {answer}")
+                check_session(portico_url, answer["token"], "dora", ["app-create"])

@@ -15,11 +15,14 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    external::{Issuer, NotResumed, PATIENCE_SECONDS, Returned, SignIn, sign_in},
+    external::{
+        Directory, Invitation, Issuer, NotResumed, PATIENCE_SECONDS, Returned, SignIn, SignUp, StartRequest,
+        sign_in,
+    },
     identity::cookie_of,
     shape::{
         NULLABLE_TEXT, PROVIDER,
-        Shape::{self, Boolean, List, Named, Record, Text},
+        Shape::{self, Boolean, Choice, List, Named, Record, Text},
         optional, required,
     },
     sign_in::PasswordSignIn,
@@ -46,8 +49,13 @@ const SECURE_COOKIE: &str = "__Host-portico_oidc";
 /// The longest path to return to, in characters.
 const LONGEST_PATH: usize = 512;
 
-pub(crate) const START_INPUT: Shape = Record(&[optional("returnTo", Text)
-    .about("The path on this host to go to afterwards, with query and fragment; at most 512 characters of ASCII. The default is /.")]);
+pub(crate) const START_INPUT: Shape = Record(&[
+    optional("returnTo", Text)
+        .about("The path on this host to go to afterwards, with query and fragment; at most 512 characters of ASCII. The default is /."),
+    optional("inviteId", Text)
+        .about("The id of the invite by which a person who has no user yet becomes one; it is then used up."),
+    optional("token", Text).about("The invite's secret."),
+]);
 
 pub(crate) const CALLBACK_INPUT: Shape = Record(&[
     optional("state", Text).about("Identifies the sign-in."),
@@ -65,6 +73,9 @@ pub(crate) const PROVIDERS: Shape = List(&Named(
         required("label", Text).about("The provider's name for people."),
         required("isOn", Boolean).about("Whether sign-in with this provider is enabled."),
         required("isDefault", Boolean).about("Whether a page for signing in leads there by itself."),
+        required("signUp", Choice(&["on", "invite", "off"])).about(
+            "Whether a person who has no user yet becomes one by signing in; `invite`: with the link of an invite.",
+        ),
         required("signOutUrl", NULLABLE_TEXT)
             .about("Where a browser goes on to sign out at the provider, after `POST /api/auth/sign-out`; null: nowhere."),
         required("startUrl", NULLABLE_TEXT)
@@ -78,6 +89,11 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
     let oidc = providers.oidc.as_deref();
     let ldap = providers.ldap.as_deref();
     let passwords = http.service.passwords;
+    // As `user.register` does.
+    let by_password = match passwords {
+        PasswordSignIn::On => SignUp::ByInvite,
+        PasswordSignIn::Administrators | PasswordSignIn::Off => SignUp::Off,
+    };
     // A directory needs the form of the sign-in page.
     let is_default = passwords != PasswordSignIn::On && ldap.is_none() && oidc.is_some();
     let answer = json!([
@@ -85,6 +101,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "provider": "credentials",
             "label": "Username and password",
             "isOn": passwords != PasswordSignIn::Off,
+            "signUp": by_password.name(),
             "startUrl": null,
             "signOutUrl": null,
             "isDefault": !is_default,
@@ -93,6 +110,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "provider": "oidc",
             "label": oidc.map_or("OpenID Connect", |oidc| oidc.label()),
             "isOn": oidc.is_some(),
+            "signUp": oidc.map_or(SignUp::Off, Issuer::sign_up).name(),
             "startUrl": START,
             "signOutUrl": oidc.filter(|oidc| oidc.signs_out()).map(|_| SIGN_OUT),
             "isDefault": is_default,
@@ -101,6 +119,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "provider": "ldap",
             "label": ldap.map_or("LDAP", |ldap| ldap.label()),
             "isOn": ldap.is_some(),
+            "signUp": ldap.map_or(SignUp::Off, Directory::sign_up).name(),
             "startUrl": null,
             "signOutUrl": null,
             "isDefault": false,
@@ -153,10 +172,19 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
     let identity = identify(http, parts, id).await?;
     let attempt = service.throttle.begin(None, identity.address).await?;
     service.require_users(&id.0).await?;
-    let browser = browser(http, &parts.headers);
-    let started = oidc
-        .start(&service.secrets, browser, return_to.into(), attempt, &id.0)
-        .await?;
+    let (invite, token) = (query.get("inviteId"), query.get("token"));
+    let mut invitation = None;
+    if invite.is_some() || token.is_some() {
+        let text = |given: Option<&String>| given.cloned().unwrap_or_default();
+        // Tries to guess one count like a password's: the attempt is dropped with the refusal.
+        invitation = Some(Invitation::open(service, &text(invite), &text(token), &id.0).await?);
+    }
+    let request = StartRequest {
+        browser: browser(http, &parts.headers),
+        return_to: return_to.into(),
+        invitation,
+    };
+    let started = oidc.start(&service.secrets, request, attempt, &id.0).await?;
     let response = redirect(&started.url)?;
     Ok(with_browser(http, response, &started.browser, PATIENCE_SECONDS))
 }
@@ -227,6 +255,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
             times: Some(&http.settings.sessions),
             sender: &identity.in_browser(&parts.headers),
             request_id: &id.0,
+            invitation: resumed.invitation.as_ref(),
         };
         sign_in(&request, external).await
     };

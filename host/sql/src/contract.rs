@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 use portico_storage::{
     Account, AccountKey, AppFilter, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, StoredApp,
-    Transaction, UserFilter, Viewer,
+    Transaction, UserFilter, Viewer, hash_secret,
 };
 
 use crate::database::Database;
@@ -114,7 +114,7 @@ impl<D: Database> Transaction for SqlTransaction<D> {
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.runner.take_invite(id, token, now).await
+        self.runner.take_held_invite(id, &hash_secret(token), now).await
     }
 
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {

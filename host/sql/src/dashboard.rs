@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, NamedShares, NewInvite, NewPicture,
-    PasswordLink, Picture, PictureCount, Result, SearchEngine, SecretHash, Session, SessionUser, Shares,
-    Viewer,
+    DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, Named, NamedShares, NewInvite,
+    NewPicture, PasswordLink, Picture, PictureCount, ProviderSubject, Result, SearchEngine, SecretHash,
+    Session, SessionUser, Shares, Viewer,
 };
 
 use crate::database::Database;
@@ -76,6 +76,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>> {
         self.runner.find_invite(id, token).await
+    }
+
+    async fn take_held_invite(&mut self, id: &str, token: &SecretHash, now: Timestamp) -> Result<bool> {
+        self.runner.take_held_invite(id, token, now).await
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
@@ -188,6 +192,14 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
         self.runner.get_subject(user_id, provider).await
+    }
+
+    async fn list_subjects(&mut self, provider: Provider) -> Result<Vec<(Named, String)>> {
+        self.runner.list_subjects(provider).await
+    }
+
+    async fn replace_subject(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<bool> {
+        self.runner.replace_subject(user_id, subject).await
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {

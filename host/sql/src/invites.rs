@@ -63,10 +63,15 @@ pub(crate) static JOIN_GROUPS: Insert = Insert {
 
 impl<D: Database> Runner<D> {
     pub(crate) async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.is_invite_valid(&GET, id, token, now).await
+        self.is_invite_valid(&GET, id, &hash_secret(token), now).await
     }
 
-    pub(crate) async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
+    pub(crate) async fn take_held_invite(
+        &mut self,
+        id: &str,
+        token: &SecretHash,
+        now: Timestamp,
+    ) -> Result<bool> {
         if !self.is_invite_valid(&TAKE, id, token, now).await? {
             return Ok(false);
         }
@@ -94,13 +99,12 @@ impl<D: Database> Runner<D> {
         &mut self,
         sql: &'static Sql,
         id: &str,
-        token: &str,
+        token: &SecretHash,
         now: Timestamp,
     ) -> Result<bool> {
         let read = |row: &dyn Row| Ok((secret(row, 0)?, timestamp(row, 1)?));
         let invite = self.find(sql, vec![id.into()], read).await?;
-        let token = hash_secret(token);
-        Ok(invite.is_some_and(|(kept, expires_at)| secrets::same(&kept, &token) && expires_at > now))
+        Ok(invite.is_some_and(|(kept, expires_at)| secrets::same(&kept, token) && expires_at > now))
     }
 
     pub(crate) async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>> {

@@ -2,11 +2,12 @@
 
 use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::{
-    Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, UserFilter,
+    Account, AccountKey, ListedUser, Named, NewUser, Profile, ProviderSubject, Result, Slice, UserFilter,
     hash_secret,
 };
 
 use crate::database::{Database, Row, invalid};
+use crate::groups::named;
 use crate::parameter::Value;
 use crate::statement::{Sql, declare};
 use crate::transaction::{Runner, SqlTransaction};
@@ -124,6 +125,14 @@ declare! {
         "INSERT INTO ~identity (provider, subject_hash, subject, user_id) VALUES ($1, $2, $3, $4)"
     ).alone();
     GET_SUBJECT = Sql::short("SELECT subject FROM ~identity WHERE user_id = $1 AND provider = $2").alone();
+    LIST_SUBJECTS = Sql::long(
+        "SELECT account.id, account.name, identity.subject
+        FROM ~identity AS identity JOIN ~user_account AS account ON account.id = identity.user_id
+        WHERE identity.provider = $1 ORDER BY account.id"
+    );
+    REPLACE_SUBJECT = Sql::short(
+        "UPDATE ~identity SET subject_hash = $2, subject = $3 WHERE provider = $1 AND user_id = $4"
+    ).alone();
     SET_PROFILE = Sql::short(
         "UPDATE ~user_account SET name = $2, name_key = $3, email = $4, email_verified = $5 WHERE id = $1"
     );
@@ -255,6 +264,18 @@ impl<D: Database> Runner<D> {
     pub(crate) async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
         let values = vec![user_id.into(), provider_text(provider).into()];
         self.find(&GET_SUBJECT, values, |row| row.text(0)).await
+    }
+
+    pub(crate) async fn list_subjects(&mut self, provider: Provider) -> Result<Vec<(Named, String)>> {
+        let values = vec![provider_text(provider).into()];
+        self.list(&LIST_SUBJECTS, values, |row| Ok((named(row, 0)?, row.text(2)?)))
+            .await
+    }
+
+    pub(crate) async fn replace_subject(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<bool> {
+        let mut values = subject_values(subject);
+        values.push(user_id.into());
+        Ok(self.insert_row(&REPLACE_SUBJECT, values).await? > 0)
     }
 
     pub(crate) async fn set_profile(&mut self, id: &str, profile: &Profile) -> Result<bool> {

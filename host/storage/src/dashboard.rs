@@ -6,11 +6,11 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::boards::{Board, BoardSummary};
 use crate::context::CallContext;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, NamedShares, NewInvite,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares, NewInvite,
     PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
-use crate::records::{Access, Result, Viewer};
+use crate::records::{Access, ProviderSubject, Result, Viewer};
 use crate::storage::{Storage, Transaction};
 use portico_model::{Provider, Timestamp};
 
@@ -77,6 +77,9 @@ pub trait DashboardTransaction: Transaction {
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()>;
     /// The invite with this id and this token, whether it has expired or not.
     async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>>;
+    /// As `take_invite`, by the hash of the token: removes the invite if it is there, has this token, and expires later than
+    /// `now`.
+    async fn take_held_invite(&mut self, id: &str, token: &SecretHash, now: Timestamp) -> Result<bool>;
     /// All invites by expiration date, then id.
     async fn list_invites(&mut self) -> Result<Vec<Invite>>;
     /// Removes an invite; false if there is no such invite.
@@ -141,6 +144,12 @@ pub trait DashboardTransaction: Transaction {
 
     /// The subject of a user at this identity provider; `None` if no person there is linked to the user.
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>>;
+
+    /// The users who are linked to a person at this identity provider, by id, each with the person's subject.
+    async fn list_subjects(&mut self, provider: Provider) -> Result<Vec<(Named, String)>>;
+    /// Links a user to another person at the provider, instead of the present one; false if the user is linked to no one
+    /// there. `identity`: another user is linked to that person.
+    async fn replace_subject(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<bool>;
 
     /// What clients store about a user or a board; `None` if they store nothing, or if there is no such record.
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>>;

@@ -2,7 +2,7 @@
 
 use portico_model::{Provider, error::Code};
 use portico_service::audit::AuditSettings;
-use portico_service::external::{Admission, External, Groups, Linking, SignIn, Vouched, sign_in};
+use portico_service::external::{Admission, External, Groups, Linking, SignIn, SignUp, Vouched, sign_in};
 use portico_service::identity::Identity;
 use portico_service::sessions::SessionTimes;
 use portico_tests::{Client, administrator_of};
@@ -24,7 +24,8 @@ fn external(name: &str) -> External {
         linking: Linking::Off,
         is_partial: false,
         admission: Admission::Granted,
-        may_sign_up: true,
+        group_rules: std::sync::Arc::default(),
+        sign_up: SignUp::On,
     }
 }
 
@@ -43,6 +44,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
             times: Some(&times),
             sender: &sender,
             request_id: "a-request",
+            invitation: None,
         };
         let signed_in = host.runtime.block_on(sign_in(&who, external("alice")));
         let (user, begun) = signed_in.unwrap_or_else(|error| panic!("{error}"));
@@ -54,6 +56,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
         times: Some(&times),
         sender: &sender,
         request_id: "a-request",
+        invitation: None,
     };
     let mut other = external("alice");
     other.identity.subject = "another".into();

@@ -12,7 +12,15 @@ fn every_procedure_and_every_outcome_has_words_in_both_languages() {
     let listening = TestService::over(Arc::new(MemoryStorage::new())).listen();
     let table = &listening.service.table;
     let mut names: Vec<&str> = table.iter().map(|procedure| procedure.name).collect();
-    names.extend(["sign-in", "sign-out", "restore", "import", "OK", "NOT_RECORDED"]);
+    names.extend([
+        "sign-in",
+        "sign-out",
+        "restore",
+        "import",
+        "relink",
+        "OK",
+        "NOT_RECORDED",
+    ]);
     let codes = [
         Code::BadRequest,
         Code::Unauthorized,

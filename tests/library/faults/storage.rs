@@ -192,6 +192,7 @@ ask_first! {
     delete_expired_sessions(now: Timestamp) -> ();
     insert_invite(invite: &NewInvite, token: &SecretHash) -> ();
     find_invite(id: &str, token: &SecretHash) -> Option<HeldInvite>;
+    take_held_invite(id: &str, token: &SecretHash, now: Timestamp) -> bool;
     list_invites() -> Vec<Invite>;
     delete_invite(id: &str) -> bool;
     put_password_link(link: &PasswordLink, token: &SecretHash) -> ();
@@ -220,6 +221,8 @@ ask_first! {
     delete_board(id: &str) -> bool;
     sees_apps(ids: &[String], viewer: &Viewer) -> bool;
     get_subject(user_id: &str, provider: Provider) -> Option<String>;
+    list_subjects(provider: Provider) -> Vec<(Named, String)>;
+    replace_subject(user_id: &str, subject: &ProviderSubject) -> bool;
     get_extras(of: &ExtrasOf) -> Option<String>;
     set_extras(of: &ExtrasOf, extras: Option<&str>) -> bool;
     insert_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;

@@ -4,6 +4,7 @@ mod ailing;
 mod diagnostics;
 mod groups;
 mod policy;
+mod primary_group;
 mod refusals;
 mod settings;
 mod sign_in;

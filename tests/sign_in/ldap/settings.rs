@@ -37,6 +37,10 @@ fn a_directory_that_is_set_up_wrong_is_named_and_stops_nothing_else() {
         ("PORTICO_LDAP_TIME_LIMIT", "5s", "ldap-time-limit"),
         ("PORTICO_LDAP_START_TLS", "true", "ldap-start-tls"),
         ("PORTICO_LDAP_GROUPS", "on", "ldap-groups-base is missing"),
+        ("PORTICO_LDAP_PRIMARY_GROUP", "on", "ldap-primary-group needs"),
+        ("PORTICO_LDAP_ADMIN_GROUP", "admins", "need ldap-groups-base"),
+        ("PORTICO_LDAP_GROUP_MAP", "[]", "ldap-group-map"),
+        ("PORTICO_LDAP_SIGN_UP", "invite", "ldap-sign-up"),
     ] {
         let server = start(at("ldaps://127.0.0.1:1").environment(name, value));
         server.wait_for_log(0, "sign-in by LDAP is off: ");

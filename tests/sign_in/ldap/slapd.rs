@@ -316,6 +316,9 @@ impl Slapd {
             "include /etc/ldap/schema/core.schema
              include /etc/ldap/schema/cosine.schema
              include /etc/ldap/schema/inetorgperson.schema
+             attributetype ( 1.2.840.113556.1.4.146 NAME 'objectSid' EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 SINGLE-VALUE )
+             attributetype ( 1.2.840.113556.1.4.98 NAME 'primaryGroupID' EQUALITY integerMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 SINGLE-VALUE )
+             objectclass ( 1.2.840.113556.1.5.6 NAME 'securityPrincipal' SUP top AUXILIARY MAY ( objectSid $ primaryGroupID ) )
              modulepath /usr/lib/ldap
              moduleload back_mdb
              moduleload ppolicy

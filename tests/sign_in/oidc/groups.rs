@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::harness::{Issuer, ada, sign_in, signed_in, start, user};
 
-fn in_groups(issuer: &Issuer, groups: Value) {
+pub fn in_groups(issuer: &Issuer, groups: Value) {
     let mut known = ada();
     known["groups"] = groups;
     issuer.knows(json!({ "1": known }));
 }
 
-fn group(administrator: &Session, name: &str, permissions: &[&str]) -> String {
+pub fn group(administrator: &Session, name: &str, permissions: &[&str]) -> String {
     let created = administrator
         .mutate("group.createGroup", &json!({ "name": name }))
         .data();
@@ -22,7 +22,7 @@ fn group(administrator: &Session, name: &str, permissions: &[&str]) -> String {
 }
 
 /// The names of the groups that a user is in.
-fn groups_of(administrator: &Session, user_id: &Value) -> Vec<String> {
+pub fn groups_of(administrator: &Session, user_id: &Value) -> Vec<String> {
     let groups = administrator.query("group.getAll", &Value::Null).data();
     let groups = groups.as_array().expect("groups").iter();
     let theirs = groups.filter(|group| {

@@ -4,10 +4,13 @@
 mod admission;
 mod attacks;
 mod browser;
+mod group_rules;
 mod groups;
 pub mod harness;
+mod invites;
 mod linking;
 mod postgresql_hosts;
+mod relink;
 mod settings;
 mod sign_in;
 mod sign_out;

@@ -23,7 +23,7 @@ fn without_settings_it_is_off_and_no_answer_mentions_it() {
     administrator(&server);
     let off = json!({
         "provider": "oidc", "label": "OpenID Connect", "isOn": false, "isDefault": false,
-        "startUrl": "/api/auth/oidc/start", "signOutUrl": null,
+        "startUrl": "/api/auth/oidc/start", "signOutUrl": null, "signUp": "off",
     });
     assert_eq!(oidc(&server), off);
     for path in ["start", "callback?state=a&code=b"] {
@@ -35,7 +35,7 @@ fn without_settings_it_is_off_and_no_answer_mentions_it() {
 
 #[test]
 fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
-    let wrong: [(&str, &str, &str); 9] = [
+    let wrong: [(&str, &str, &str); 16] = [
         ("PORTICO_OIDC_ISSUER", "", "oidc-issuer"),
         ("PORTICO_OIDC_ISSUER", "http://id.example", "oidc-issuer"),
         ("PORTICO_OIDC_ISSUER", "id.example", "oidc-issuer"),
@@ -48,6 +48,13 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
         ("PORTICO_OIDC_LINKING", "always", "oidc-linking"),
         ("PORTICO_OIDC_CLIENT_AUTH", "jwt", "oidc-client-auth"),
         ("PORTICO_OIDC_TIME_LIMIT", "0", "oidc-time-limit"),
+        ("PORTICO_OIDC_NAME_CLAIM", "{given_name", "oidc-name-claim"),
+        ("PORTICO_OIDC_EMAIL_CLAIM", "a}", "oidc-email-claim"),
+        ("PORTICO_OIDC_GROUPS_CLAIM", "/a~b", "oidc-groups-claim"),
+        ("PORTICO_OIDC_REQUIRED_CLAIM", "groups", "oidc-required-claim"),
+        ("PORTICO_OIDC_GROUP_MAP", "a=b", "oidc-group-map"),
+        ("PORTICO_OIDC_ADMIN_GROUP", "admins", "need oidc-groups-claim"),
+        ("PORTICO_OIDC_SIGN_UP", "invites", "oidc-sign-up"),
         ("PORTICO_OIDC_CA_FILE", "/nowhere/ca.pem", "oidc-ca-file"),
     ];
     for (name, value, setting) in wrong {

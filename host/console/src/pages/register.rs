@@ -5,7 +5,7 @@ use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{PageResult, onboarding::begin};
+use super::{PageResult, onboarding::begin, segment, sign_in::Provider};
 use crate::{
     api::ApiError,
     form::{Form, Problems},
@@ -72,7 +72,32 @@ struct RegisterPage<'a> {
     link: Link,
     invite: &'a str,
     token: &'a str,
+    ways: Ways,
     problems: Problems,
+}
+
+/// How a person becomes a user.
+struct Ways {
+    by_password: bool,
+    /// Label and address.
+    by_link: Vec<(String, String)>,
+}
+
+impl Ways {
+    async fn read(visit: &Visit, invite: &str, token: &str) -> Result<Self, ApiError> {
+        let providers: Vec<Provider> = visit.api.get("/api/auth/providers").await?;
+        let open = || providers.iter().filter(|provider| provider.takes_invites());
+        let (invite, token) = (segment(invite), segment(token));
+        let by_link = open().filter_map(|provider| {
+            let start = provider.start_url.as_ref()?;
+            let address = format!("{start}?returnTo=%2F&inviteId={invite}&token={token}");
+            Some((provider.label.clone(), address))
+        });
+        Ok(Self {
+            by_password: open().any(Provider::is_own),
+            by_link: by_link.collect(),
+        })
+    }
 }
 
 async fn show(visit: Visitor, query: Query) -> PageResult {
@@ -90,6 +115,7 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
         link,
         invite,
         token,
+        ways: Ways::read(&visit, invite, token).await?,
         problems: Problems::default(),
     };
     Ok(without_address(page_with(status, &shown)))
@@ -118,6 +144,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
                 link: Link::Good(None),
                 invite: form.shown("invite"),
                 token: form.shown("token"),
+                ways: Ways::read(&visit, form.text("invite"), form.text("token")).await?,
                 problems,
             };
             Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &again))

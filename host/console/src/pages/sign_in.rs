@@ -40,16 +40,28 @@ pub(super) fn routes() -> Router {
 /// A way to sign in, as the API returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Provider {
+pub(super) struct Provider {
     provider: String,
-    label: String,
-    is_on: bool,
+    pub label: String,
+    pub is_on: bool,
     is_default: bool,
-    start_url: Option<String>,
+    /// `on`, `invite` or `off`.
+    pub sign_up: String,
+    pub start_url: Option<String>,
     sign_out_url: Option<String>,
 }
 
 impl Provider {
+    /// Whether a person with an invite becomes a user by it.
+    pub fn takes_invites(&self) -> bool {
+        self.is_on && self.sign_up != "off"
+    }
+
+    /// Whether it is Portico itself.
+    pub fn is_own(&self) -> bool {
+        self.provider == "credentials"
+    }
+
     fn is_by_password(&self) -> bool {
         self.is_on && self.start_url.is_none()
     }

@@ -8,6 +8,11 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("sign-out", "Sign out", "Abmelden"),
     ("restore", "Restore a backup", "Sicherung wiederherstellen"),
     ("import", "Import", "Importieren"),
+    (
+        "relink",
+        "Move to an issuer's new address",
+        "An die neue Adresse eines Ausstellers umziehen",
+    ),
     ("audit", "Not recorded", "Nicht aufgezeichnet"),
     ("apiKeys.create", "Create an API key", "API-Schlüssel anlegen"),
     (

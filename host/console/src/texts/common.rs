@@ -138,6 +138,7 @@ texts! {
     Register {
         title: "Create your account", "Konto anlegen";
         lead: "You were invited. Choose a name and a password.", "Sie wurden eingeladen. Wählen Sie Namen und Passwort.";
+        lead_elsewhere: "You were invited. Sign in to make your account.", "Sie wurden eingeladen. Melden Sie sich an, um Ihr Konto anzulegen.";
         cut: "This link is incomplete. Open the whole link of the invite, or ask for a new one.", "Dieser Link ist unvollständig. Öffnen Sie den ganzen Link der Einladung, oder bitten Sie um einen neuen.";
         gone: "This invite is not valid. It may have been used or withdrawn. Ask for a new one.", "Diese Einladung gilt nicht. Vielleicht wurde sie schon benutzt oder zurückgezogen. Bitten Sie um eine neue.";
         expired: "This invite has expired. Ask for a new one. It was valid until:", "Diese Einladung ist abgelaufen. Bitten Sie um eine neue. Sie galt bis:";

@@ -123,6 +123,10 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::ProviderAccount => {
             "Das Konto des Anbieters kann hier nicht benutzt werden; fragen Sie Ihren Administrator (der Grund steht im Log)"
         }
+        R::InviteNeeded => {
+            "Sie haben noch keinen Benutzer, und dafür brauchen Sie eine Einladung: Öffnen Sie ihren Link, und melden Sie sich \
+             von dort aus an"
+        }
         R::ProviderAccountTaken => "Ein anderes Konto des Anbieters ist mit dem Benutzer verknüpft",
         R::SignInNotConfirmed => "Die Anmeldung wurde nicht bestätigt; beginnen Sie noch einmal",
         R::ProxyHeader { name, rule } => {

@@ -1,6 +1,6 @@
 //! Settings of sign-in with LDAP.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::ensure;
 use clap::Args;
@@ -8,6 +8,7 @@ use portico_sign_in::ldap::{Ldap, LdapSettings};
 use serde::Deserialize;
 
 use super::{
+    group_rules::{GroupSettings, as_json},
     layers::layered,
     provider::{as_text, secret, switch, time_limit, value, value_or},
 };
@@ -153,6 +154,54 @@ pub struct LdapArgs {
         value_name = "NAME"
     )]
     group_name_attribute: Option<String>,
+    /// Whether the primary group of a user in Active Directory counts too, which is in no list of
+    /// members [default: off]
+    #[arg(
+        id = "ldap-primary-group",
+        long = "ldap-primary-group",
+        env = "PORTICO_LDAP_PRIMARY_GROUP",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    primary_group: Option<String>,
+    /// Which groups here the provider's groups are, as a JSON object: {"their group": "group here"};
+    /// in the file a table. Several may be the same group [default: none]
+    #[arg(
+        id = "ldap-group-map",
+        long = "ldap-group-map",
+        env = "PORTICO_LDAP_GROUP_MAP",
+        value_name = "JSON"
+    )]
+    #[serde(deserialize_with = "as_json")]
+    group_map: Option<String>,
+    /// What becomes of groups that are not in the map: match (the group here with the same name) or
+    /// ignore [default: ignore with a map, else match]
+    #[arg(
+        id = "ldap-unmapped-groups",
+        long = "ldap-unmapped-groups",
+        env = "PORTICO_LDAP_UNMAPPED_GROUPS",
+        value_name = "WHAT"
+    )]
+    unmapped_groups: Option<String>,
+    /// Whether a sign-in makes the groups that do not exist here, without permissions
+    /// [default: off]
+    #[arg(
+        id = "ldap-create-groups",
+        long = "ldap-create-groups",
+        env = "PORTICO_LDAP_CREATE_GROUPS",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    create_groups: Option<String>,
+    /// The provider's group whose members are administrators: they are in the group admins here
+    /// [default: none]
+    #[arg(
+        id = "ldap-admin-group",
+        long = "ldap-admin-group",
+        env = "PORTICO_LDAP_ADMIN_GROUP",
+        value_name = "NAME"
+    )]
+    admin_group: Option<String>,
     /// The group below ldap-groups-base in which users must be to sign in [default: none]
     #[arg(
         id = "ldap-required-group",
@@ -206,6 +255,11 @@ layered!(LdapArgs {
     groups_base,
     group_filter,
     group_name_attribute,
+    primary_group,
+    group_map,
+    unmapped_groups,
+    create_groups,
+    admin_group,
     required_group,
     sign_up,
     time_limit,
@@ -247,6 +301,16 @@ impl LdapArgs {
                 .map(Into::into),
             group_filter: value_or(&self.group_filter, defaults.group_filter),
             group_name_attribute: value_or(&self.group_name_attribute, defaults.group_name_attribute),
+            primary_group: switch("ldap-primary-group", &self.primary_group)?.unwrap_or_default(),
+            group_rules: {
+                let settings = GroupSettings {
+                    map: &self.group_map,
+                    unmapped: &self.unmapped_groups,
+                    create: &self.create_groups,
+                    admin: &self.admin_group,
+                };
+                Arc::new(settings.rules("ldap")?)
+            },
             required_group: value(&self.required_group).map(Into::into),
             sign_up: switch("ldap-sign-up", &self.sign_up)?.unwrap_or(defaults.sign_up),
             time_limit: time_limit("ldap-time-limit", &self.time_limit, defaults.time_limit)?,

@@ -21,6 +21,7 @@ mod document;
 mod environment;
 mod export;
 mod front;
+mod group_rules;
 mod healthcheck;
 mod host;
 mod icons;
@@ -42,6 +43,7 @@ mod progress;
 mod provider;
 mod proxy;
 mod recover;
+mod relink;
 mod reload;
 mod remote;
 mod restore;
@@ -114,6 +116,8 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Give a user a new password, shown once, end their sessions, and enable them
     Recover(recover::Recover),
+    /// Keep the users of an issuer that has moved to another URL
+    Relink(relink::Relink),
     /// Test an implementation of storage against the contract
     StorageKit(storage_kit::StorageKit),
     /// What a host starts to compile a component
@@ -151,6 +155,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Icons(icons) => icons.run(settings),
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
+        Command::Relink(relink) => relink.run(settings),
         Command::StorageKit(kit) => return Ok(kit.run()),
         Command::Demo(demo) => demo.run(),
         Command::Compile => return compile::run(),

@@ -1,11 +1,11 @@
 //! Settings of sign-in with OpenID Connect.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, str::FromStr, sync::Arc};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use portico_http::PublicUrl;
-use portico_service::external::Linking;
+use portico_service::external::{Linking, SignUp};
 use portico_sign_in::{
     Secret,
     oidc::{ClientAuth, Oidc, OidcSettings, RequiredClaim},
@@ -14,6 +14,7 @@ use portico_storage::SharedRecords;
 use serde::Deserialize;
 
 use super::{
+    group_rules::{GroupSettings, as_json},
     layers::layered,
     provider::{as_text, read_file, secret, switch, time_limit, value, value_or},
 };
@@ -78,38 +79,87 @@ pub struct OidcArgs {
         value_name = "LIST"
     )]
     scopes: Option<String>,
-    /// The claim that holds the username [default: preferred_username]
+    /// The claim that holds the username: its name, a path to it (realm_access.roles), or a template
+    /// of several ("{given_name} {family_name}") [default: preferred_username]
     #[arg(
         id = "oidc-name-claim",
         long = "oidc-name-claim",
         env = "PORTICO_OIDC_NAME_CLAIM",
-        value_name = "NAME"
+        value_name = "CLAIM"
     )]
     name_claim: Option<String>,
-    /// The claim that holds the user's groups, read at each sign-in [default: none, groups are
-    /// managed in Portico]
+    /// The claim that holds the email, likewise. Only the claim email counts as verified
+    /// [default: email]
+    #[arg(
+        id = "oidc-email-claim",
+        long = "oidc-email-claim",
+        env = "PORTICO_OIDC_EMAIL_CLAIM",
+        value_name = "CLAIM"
+    )]
+    email_claim: Option<String>,
+    /// The claim that holds the user's groups, or a path to it, read at each sign-in; with .* at its
+    /// end the names of what an object has [default: none, groups are managed in Portico]
     #[arg(
         id = "oidc-groups-claim",
         long = "oidc-groups-claim",
         env = "PORTICO_OIDC_GROUPS_CLAIM",
-        value_name = "NAME"
+        value_name = "CLAIM"
     )]
     groups_claim: Option<String>,
-    /// What the claims of a user must have, as NAME=VALUE: the claim is VALUE, or a list with it
+    /// Which groups here the provider's groups are, as a JSON object: {"their group": "group here"};
+    /// in the file a table. Several may be the same group [default: none]
+    #[arg(
+        id = "oidc-group-map",
+        long = "oidc-group-map",
+        env = "PORTICO_OIDC_GROUP_MAP",
+        value_name = "JSON"
+    )]
+    #[serde(deserialize_with = "as_json")]
+    group_map: Option<String>,
+    /// What becomes of groups that are not in the map: match (the group here with the same name) or
+    /// ignore [default: ignore with a map, else match]
+    #[arg(
+        id = "oidc-unmapped-groups",
+        long = "oidc-unmapped-groups",
+        env = "PORTICO_OIDC_UNMAPPED_GROUPS",
+        value_name = "WHAT"
+    )]
+    unmapped_groups: Option<String>,
+    /// Whether a sign-in makes the groups that do not exist here, without permissions
+    /// [default: off]
+    #[arg(
+        id = "oidc-create-groups",
+        long = "oidc-create-groups",
+        env = "PORTICO_OIDC_CREATE_GROUPS",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    create_groups: Option<String>,
+    /// The provider's group whose members are administrators: they are in the group admins here
+    /// [default: none]
+    #[arg(
+        id = "oidc-admin-group",
+        long = "oidc-admin-group",
+        env = "PORTICO_OIDC_ADMIN_GROUP",
+        value_name = "NAME"
+    )]
+    admin_group: Option<String>,
+    /// What the claims of a user must have, as CLAIM=VALUE: it is VALUE, or a list with it
     /// [default: none, everyone whom the issuer knows may sign in]
     #[arg(
         id = "oidc-required-claim",
         long = "oidc-required-claim",
         env = "PORTICO_OIDC_REQUIRED_CLAIM",
-        value_name = "NAME=VALUE"
+        value_name = "CLAIM=VALUE"
     )]
     required_claim: Option<String>,
-    /// Whether a person without a user here becomes a new one [default: on]
+    /// Whether a person without a user here becomes a new one: on, off, or invite (with the link of
+    /// an invite) [default: on]
     #[arg(
         id = "oidc-sign-up",
         long = "oidc-sign-up",
         env = "PORTICO_OIDC_SIGN_UP",
-        value_name = "ON|OFF"
+        value_name = "WHO"
     )]
     #[serde(deserialize_with = "as_text")]
     sign_up: Option<String>,
@@ -168,7 +218,12 @@ layered!(OidcArgs {
     trusted_audiences,
     scopes,
     name_claim,
+    email_claim,
     groups_claim,
+    group_map,
+    unmapped_groups,
+    create_groups,
+    admin_group,
     required_claim,
     sign_up,
     sign_out,
@@ -199,7 +254,6 @@ impl OidcArgs {
     fn settings(&self) -> anyhow::Result<OidcSettings> {
         let defaults = OidcSettings::default();
         let words = |text: &String| text.split_whitespace().map(Into::into).collect();
-        let is_set = |text: &String| !text.trim().is_empty();
         Ok(OidcSettings {
             issuer: value_or(&self.issuer, defaults.issuer),
             client_id: value_or(&self.client_id, defaults.client_id),
@@ -213,16 +267,29 @@ impl OidcArgs {
             },
             trusted_audiences: self.trusted_audiences.as_ref().map_or_else(Vec::new, words),
             scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
-            name_claim: value_or(&self.name_claim, defaults.name_claim),
-            groups_claim: self.groups_claim.clone().filter(is_set),
+            name_claim: parsed("oidc-name-claim", &self.name_claim)?.unwrap_or(defaults.name_claim),
+            email_claim: parsed("oidc-email-claim", &self.email_claim)?.unwrap_or(defaults.email_claim),
+            groups_claim: parsed("oidc-groups-claim", &self.groups_claim)?,
+            group_rules: {
+                let settings = GroupSettings {
+                    map: &self.group_map,
+                    unmapped: &self.unmapped_groups,
+                    create: &self.create_groups,
+                    admin: &self.admin_group,
+                };
+                Arc::new(settings.rules("oidc")?)
+            },
             required_claim: match value(&self.required_claim) {
                 None => None,
-                Some(text) => match RequiredClaim::parse(text) {
-                    Some(claim) => Some(claim),
-                    None => bail!("oidc-required-claim {text:?} must be like groups=portico-users"),
-                },
+                Some(text) => Some(RequiredClaim::parse(text).context("oidc-required-claim")?),
             },
-            sign_up: switch("oidc-sign-up", &self.sign_up)?.unwrap_or(defaults.sign_up),
+            sign_up: match value(&self.sign_up) {
+                None => defaults.sign_up,
+                Some("on") => SignUp::On,
+                Some("invite") => SignUp::ByInvite,
+                Some("off") => SignUp::Off,
+                Some(other) => bail!("oidc-sign-up {other:?} must be on, invite or off"),
+            },
             sign_out: switch("oidc-sign-out", &self.sign_out)?.unwrap_or(defaults.sign_out),
             label: value_or(&self.label, defaults.label),
             time_limit: time_limit("oidc-time-limit", &self.time_limit, defaults.time_limit)?,
@@ -238,4 +305,14 @@ impl OidcArgs {
             },
         })
     }
+}
+
+/// A claim, a path or a template.
+fn parsed<T: FromStr<Err = anyhow::Error>>(
+    name: &str,
+    setting: &Option<String>,
+) -> anyhow::Result<Option<T>> {
+    let text = value(setting).filter(|text| !text.trim().is_empty());
+    text.map(|text| text.parse().with_context(|| name.to_owned()))
+        .transpose()
 }

@@ -48,6 +48,12 @@ use crate::{identity::Identity, metrics};
 /// The name of sign-in in the log.
 pub const SIGN_IN: &str = "sign-in";
 
+/// The name of `portico relink` in the log.
+const RELINK: &str = "relink";
+
+/// A group that a sign-in makes is in the log like one that an administrator makes.
+const CREATE_GROUP: &str = "group.createGroup";
+
 /// A call, as the log names it: its procedure, its caller and its request.
 #[derive(Clone, Copy)]
 pub struct Action<'a> {
@@ -225,6 +231,43 @@ impl Audit {
             address,
             provider: Some(provider),
             ..AuditEntry::new(SIGN_IN, request_id)
+        })
+    }
+
+    /// The row of a group that a sign-in makes, for its transaction to write; `None` if nothing is recorded.
+    pub(crate) fn made_group(
+        &self,
+        provider: Provider,
+        address: Option<IpAddr>,
+        request_id: &str,
+        group_id: &str,
+    ) -> Option<AuditEntry> {
+        self.settings.retention?;
+        Some(AuditEntry {
+            time: self.clock.now(),
+            address,
+            provider: Some(provider),
+            target: Some(group_id.to_owned()),
+            created: 1,
+            ..AuditEntry::new(CREATE_GROUP, request_id)
+        })
+    }
+
+    /// The row of a user whom `portico relink` gives another subject, for its transaction to write; `None` if nothing is
+    /// recorded.
+    pub(crate) fn relinked(
+        &self,
+        provider: Provider,
+        identity: &Identity,
+        request_id: &str,
+        user_id: &str,
+    ) -> Option<AuditEntry> {
+        self.settings.retention?;
+        Some(AuditEntry {
+            time: self.clock.now(),
+            provider: Some(provider),
+            target: Some(user_id.to_owned()),
+            ..AuditEntry::new(RELINK, request_id).by(identity.user_id(), &identity.authentication)
         })
     }
 

@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr, sync::atomic::AtomicBool};
 use async_trait::async_trait;
 use portico_model::error::Error;
 
-use super::vouched::External;
+use super::vouched::{External, SignUp};
 use crate::resources::Resources;
 
 /// A directory that vouches for users.
@@ -13,6 +13,9 @@ use crate::resources::Resources;
 pub trait Directory: fmt::Debug + Send + Sync {
     /// The name that people see.
     fn label(&self) -> &str;
+
+    /// Whether a person who has no user yet becomes a new one.
+    fn sign_up(&self) -> SignUp;
 
     /// Asks the directory. `UNAUTHORIZED` if it does not accept this name and password, `SERVICE_UNAVAILABLE` if it
     /// does not respond in time.

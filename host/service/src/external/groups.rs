@@ -1,14 +1,17 @@
 //! The groups of a user, as a provider states them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use portico_model::error::Error;
 use portico_rules::refusal::Refusal;
 use portico_sandbox::Sandbox;
-use portico_storage::{ADMIN, CallContext, DashboardTransaction};
+use portico_storage::{ADMIN, CallContext, DashboardTransaction, driver::ADMIN_GROUP};
 use tracing::{info, warn};
 
-use super::vouched::Groups;
+use super::{
+    group_rules::{GroupRules, is_name_of_group},
+    vouched::Groups,
+};
 use crate::accounts::admin_exists;
 
 /// The most bytes of all names together.
@@ -18,14 +21,28 @@ const LONGEST: usize = 64 * 4;
 /// The names of which one instance of the component computes the keys.
 const CHUNK: usize = 1000;
 
-/// The name-keys of the groups that the provider states; `None` if memberships stay as they are. `SERVICE_UNAVAILABLE`
-/// if there are more names than are matched.
-pub(super) async fn stated_keys(
+/// The most groups that one sign-in makes, and the most groups there may be afterwards.
+const MOST_MADE: usize = 100;
+const MOST_GROUPS: usize = 1000;
+
+/// The groups that a provider states.
+#[derive(Default)]
+pub(super) struct Stated {
+    /// Their names here, by name-key.
+    groups: BTreeMap<String, String>,
+    /// Whether one of them means administrator.
+    is_administrator: bool,
+}
+
+/// The groups that the provider states; `None` if memberships stay as they are. `SERVICE_UNAVAILABLE` if there are more
+/// names than are matched.
+pub(super) async fn read(
     sandbox: &Sandbox,
     context: &CallContext,
     groups: Groups,
-) -> Result<Option<HashSet<String>>, Error> {
-    let names = match groups {
+    rules: &GroupRules,
+) -> Result<Option<Stated>, Error> {
+    let stated = match groups {
         Groups::Own => return Ok(None),
         Groups::Unknown(why) => {
             warn!(
@@ -34,17 +51,23 @@ pub(super) async fn stated_keys(
             );
             return Ok(None);
         }
-        Groups::Stated(names) => possible(names)?,
+        Groups::Stated(names) => bounded(names)?,
     };
-    let mut keys = HashSet::new();
-    for names in names.chunks(CHUNK) {
-        keys.extend(sandbox.name_keys(context.clone(), names).await?);
+    let meant = rules.apply(stated);
+    let mut stated = Stated {
+        is_administrator: meant.is_administrator,
+        ..Stated::default()
+    };
+    for names in possible(meant.names).chunks(CHUNK) {
+        let keys = sandbox.name_keys(context.clone(), names).await?;
+        for (key, name) in keys.into_iter().zip(names) {
+            stated.groups.entry(key).or_insert_with(|| name.clone());
+        }
     }
-    Ok(Some(keys))
+    Ok(Some(stated))
 }
 
-/// The names that groups may have, each once.
-fn possible(names: Vec<String>) -> Result<Vec<String>, Error> {
+fn bounded(names: Vec<String>) -> Result<Vec<String>, Error> {
     if names.iter().map(String::len).sum::<usize>() > MOST_BYTES {
         let cause = anyhow::anyhow!("the names of the user's groups are longer than 1 MiB together");
         return Err(Error {
@@ -52,10 +75,55 @@ fn possible(names: Vec<String>) -> Result<Vec<String>, Error> {
             ..Refusal::ProviderGroups.into()
         });
     }
+    Ok(names)
+}
+
+/// The names that groups may have, each once.
+fn possible(names: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     let names = names.into_iter().map(|name| name.trim().to_owned());
     let names = names.filter(|name| !name.is_empty() && name.len() <= LONGEST);
-    Ok(names.filter(|name| seen.insert(name.clone())).collect())
+    names.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// Makes the stated groups that do not exist, without permissions, as far as there is room for them. Returns their ids.
+pub(super) async fn make_missing(
+    transaction: &mut dyn DashboardTransaction,
+    stated: &Stated,
+    new_id: impl Fn() -> String + Send,
+    request: &str,
+) -> Result<Vec<String>, Error> {
+    let mut made = Vec::new();
+    if stated.groups.is_empty() {
+        return Ok(made);
+    }
+    let existing = transaction.list_group_keys().await?;
+    let room = MOST_GROUPS.saturating_sub(existing.len()).min(MOST_MADE);
+    let existing: HashSet<String> = existing.into_iter().map(|(_, key)| key).collect();
+    // The group of the first administrator may be given `admin` later, so it is not made for a provider's name.
+    let missing = stated
+        .groups
+        .iter()
+        .filter(|(key, name)| !existing.contains(*key) && *key != ADMIN_GROUP && is_name_of_group(name));
+    let mut left_out = 0;
+    for (key, name) in missing {
+        if made.len() == room {
+            left_out += 1;
+            continue;
+        }
+        let id = new_id();
+        if transaction.insert_group(&id, name, key).await? {
+            made.push(id);
+        }
+    }
+    if left_out > 0 {
+        warn!(
+            request,
+            "{left_out} groups of the provider are not made: a sign-in makes at most {MOST_MADE} groups, and none \
+             beyond {MOST_GROUPS} in all"
+        );
+    }
+    Ok(made)
 }
 
 /// Memberships that a sign-in changed, by the ids of the groups.
@@ -89,30 +157,30 @@ impl Changes {
     }
 }
 
-/// Makes a user a member of the groups with these name-keys, and of no other group. Ignores names that no group
-/// has. The last administrator keeps `admin`.
+/// Makes a user a member of the stated groups, and of no other group. Ignores names that no group has. The last
+/// administrator keeps `admin`.
 pub(super) async fn replace(
     transaction: &mut dyn DashboardTransaction,
     user_id: &str,
-    name_keys: &HashSet<String>,
+    stated: &Stated,
+    request: &str,
 ) -> Result<Changes, Error> {
-    let mut stated = HashSet::new();
-    if !name_keys.is_empty() {
+    let mut ids = HashSet::new();
+    if !stated.groups.is_empty() {
         let groups = transaction.list_group_keys().await?.into_iter();
-        stated.extend(groups.filter_map(|(id, key)| name_keys.contains(&key).then_some(id)));
+        ids.extend(groups.filter_map(|(id, key)| stated.groups.contains_key(&key).then_some(id)));
     }
     let present = transaction.list_memberships(user_id).await?;
-    let mut added: Vec<_> = stated
-        .iter()
-        .filter(|id| !present.contains(id))
-        .cloned()
-        .collect();
+    let was_admin = is_admin(transaction, user_id).await?;
+    if stated.is_administrator {
+        ids.insert(administrators(transaction, user_id).await?);
+    }
+    let mut added: Vec<_> = ids.iter().filter(|id| !present.contains(id)).cloned().collect();
     added.sort();
-    let removed: Vec<_> = present.into_iter().filter(|id| !stated.contains(id)).collect();
+    let removed: Vec<_> = present.into_iter().filter(|id| !ids.contains(id)).collect();
     if added.is_empty() && removed.is_empty() {
         return Ok(Changes::default());
     }
-    let was_admin = is_admin(transaction, user_id).await?;
     for group in &added {
         transaction.add_to_group(user_id, group).await?;
     }
@@ -136,7 +204,25 @@ pub(super) async fn replace(
     }
     let is_admin = is_admin(transaction, user_id).await?;
     changes.admin = (is_admin != was_admin).then_some(is_admin);
+    if stated.is_administrator && !is_admin {
+        warn!(
+            request,
+            user = user_id,
+            "the provider's group of administrators gives no admin: the group {ADMIN_GROUP} here lacks the permission"
+        );
+    }
     Ok(changes)
+}
+
+/// The id of the group of administrators. If it is not there, it is made for this user, with the permission. One that is
+/// there keeps its permissions, because it may have other members.
+async fn administrators(transaction: &mut dyn DashboardTransaction, user_id: &str) -> Result<String, Error> {
+    if let Some(id) = transaction.find_group(ADMIN_GROUP).await? {
+        return Ok(id);
+    }
+    transaction.grant_admin(user_id).await?;
+    let made = transaction.find_group(ADMIN_GROUP).await?;
+    made.ok_or_else(|| Error::internal(anyhow::anyhow!("the group of administrators was not made")))
 }
 
 async fn is_admin(transaction: &mut dyn DashboardTransaction, user_id: &str) -> Result<bool, Error> {
@@ -153,11 +239,14 @@ mod tests {
     #[test]
     fn names_are_those_that_groups_may_have_and_at_most_a_mebibyte() {
         let names = ["a", " a ", "", " ", "b"].map(str::to_owned).to_vec();
-        assert_eq!(possible(names).unwrap(), ["a", "b"]);
-        assert_eq!(possible(vec!["x".repeat(257)]).unwrap(), [""; 0]);
+        assert_eq!(possible(names), ["a", "b"]);
+        assert_eq!(possible(vec!["x".repeat(257)]), [""; 0]);
         let distinct = |count: usize| (0..count).map(|number| format!("{number:016}")).collect();
-        assert_eq!(possible(distinct(MOST_BYTES / 16)).unwrap().len(), 65_536);
-        let refused = possible(distinct(MOST_BYTES / 16 + 1)).unwrap_err();
+        assert_eq!(
+            possible(bounded(distinct(MOST_BYTES / 16)).unwrap()).len(),
+            65_536
+        );
+        let refused = bounded(distinct(MOST_BYTES / 16 + 1)).unwrap_err();
         assert_eq!(refused.code, Code::ServiceUnavailable);
     }
 }

@@ -6,7 +6,10 @@ use async_trait::async_trait;
 use portico_model::error::Error;
 use portico_storage::secrets::Secrets;
 
-use super::vouched::External;
+use super::{
+    invitation::Invitation,
+    vouched::{External, SignUp},
+};
 use crate::throttle::{LoginAttempt, Throttle};
 
 /// How long a sign-in may take, in seconds.
@@ -18,13 +21,11 @@ pub trait Issuer: fmt::Debug + Send + Sync {
     /// The text of the button.
     fn label(&self) -> &str;
 
-    /// Begins a sign-in of a browser, which may have a name from an earlier one. Afterwards the browser goes to
-    /// the path `return_to`. The attempt ends with the sign-in.
+    /// Begins a sign-in of a browser. The attempt ends with the sign-in.
     async fn start(
         &self,
         secrets: &Secrets,
-        browser: Option<String>,
-        return_to: String,
+        request: StartRequest,
         attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error>;
@@ -38,6 +39,9 @@ pub trait Issuer: fmt::Debug + Send + Sync {
     /// Asks the issuer who signed in.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;
 
+    /// Whether a person who has no user yet becomes a new one.
+    fn sign_up(&self) -> SignUp;
+
     /// Whether signing out here goes on at the issuer.
     fn signs_out(&self) -> bool;
 
@@ -46,6 +50,16 @@ pub trait Issuer: fmt::Debug + Send + Sync {
 
     /// Logs why a sign-in failed, and returns the error for the client, which leaves the reason out.
     fn refuse(&self, why: &str, request_id: &str) -> Error;
+}
+
+/// How a browser begins to sign in.
+pub struct StartRequest {
+    /// The browser's name from an earlier sign-in.
+    pub browser: Option<String>,
+    /// The path to which the browser goes afterwards.
+    pub return_to: String,
+    /// The invite by whose link the person came.
+    pub invitation: Option<Invitation>,
 }
 
 /// A sign-in that has begun.
@@ -92,6 +106,8 @@ pub struct Resumed {
     pub verifier: String,
     /// The path to which the browser goes afterwards.
     pub return_to: String,
+    /// The invite with which the sign-in began.
+    pub invitation: Option<Invitation>,
     /// Counts as failed unless it is settled.
     pub attempt: LoginAttempt,
 }

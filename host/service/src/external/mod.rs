@@ -6,13 +6,17 @@
 //! - While no user exists, sign-in by a provider is refused: `user.initUser` creates the first user, who is an
 //!   administrator.
 //! - No provider takes `admin` from the last administrator.
+//! - Where sign-up is by invite, the transaction that makes a user of a new person takes the invite.
 //! - A provider that does not respond delays only the sign-ins by that provider, and those only for the time in its
 //!   settings.
 
 mod directory;
+mod group_rules;
 mod groups;
+mod invitation;
 mod issuer;
 mod proxy;
+mod relink;
 mod sign_in;
 mod vouched;
 
@@ -20,10 +24,13 @@ use std::sync::Arc;
 
 pub use self::{
     directory::{Directory, Login},
-    issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, Started},
+    group_rules::GroupRules,
+    invitation::Invitation,
+    issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, StartRequest, Started},
     proxy::{ProxyUser, ProxyUsers},
+    relink::{Move, Relinking, Subjects, relink},
     sign_in::{SignIn, sign_in},
-    vouched::{Admission, External, Groups, Linking, Vouched, unusable_account},
+    vouched::{Admission, External, Groups, Linking, SignUp, Vouched, unusable_account},
 };
 
 /// The providers that are on, in addition to `credentials`, which always is.

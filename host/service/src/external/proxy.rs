@@ -11,7 +11,7 @@
 use std::{
     collections::{HashMap, HashSet},
     net::IpAddr,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use portico_model::{
@@ -21,7 +21,7 @@ use portico_model::{
 
 use super::{
     sign_in::{SignIn, take_up},
-    vouched::{Admission, External, Groups, Linking, Vouched, unusable_account},
+    vouched::{Admission, External, Groups, Linking, SignUp, Vouched, unusable_account},
 };
 use crate::{
     identity::{self, Identity},
@@ -158,6 +158,7 @@ impl ProxyUsers {
             times: None,
             sender: &sender,
             request_id,
+            invitation: None,
         };
         let external = External {
             identity: Vouched {
@@ -169,10 +170,14 @@ impl ProxyUsers {
                 image: None,
             },
             groups: user.groups.clone().map_or(Groups::Own, Groups::Stated),
+            group_rules: Arc::default(),
             linking: Linking::Off,
             is_partial: true,
             admission: Admission::Granted,
-            may_sign_up: user.may_sign_up,
+            sign_up: match user.may_sign_up {
+                true => SignUp::On,
+                false => SignUp::Off,
+            },
         };
         Ok(take_up(&request, external).await?.id)
     }

@@ -1,20 +1,23 @@
 //! Signs in a user for whom an external provider vouches.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use portico_model::{
     Provider,
     error::{Code, Error, issue_text},
 };
+use portico_rules::refusal::Refusal;
 use portico_sandbox::{CallPermit, SignedIn};
 use portico_storage::{
-    Access, AccountKey, CallContext, ProviderName, ProviderSubject, Slice, UserFilter, nested::Enclosing,
+    Access, AccountKey, AuditedCall, CallContext, DashboardTransaction, ProviderName, ProviderSubject, Slice,
+    UserFilter, nested::Enclosing,
 };
 use tracing::warn;
 
 use super::{
-    groups,
-    vouched::{Admission, External, Groups, Vouched, unusable_account},
+    groups::{self, Stated},
+    invitation::Invitation,
+    vouched::{Admission, External, Groups, Linking, SignUp, Vouched, unusable_account},
 };
 use crate::{
     identity::Identity,
@@ -35,6 +38,33 @@ pub struct SignIn<'a> {
     pub sender: &'a Identity,
     /// The request's id, as the log has it.
     pub request_id: &'a str,
+    /// The invite by whose link they came.
+    pub invitation: Option<&'a Invitation>,
+}
+
+/// A user, and the session that begins; `None` if none is to begin.
+type Done = (SignedIn, Option<IssuedSession>);
+
+/// A person who signs in, and what is needed to make them a user.
+struct Person {
+    external: External,
+    /// The groups that the provider states; `None` if memberships stay.
+    stated: Option<Stated>,
+    /// The name-key of their name; empty if everyone may sign up.
+    name_key: String,
+    /// The context of the call, with its row of the audit log.
+    context: CallContext,
+    audited: Option<Arc<AuditedCall>>,
+}
+
+/// Who is let in.
+#[derive(Clone, Copy)]
+enum Door<'a> {
+    Everyone,
+    /// People who have a user.
+    Known,
+    /// People who have none, with an invite that is taken.
+    Invited(&'a Invitation),
 }
 
 /// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while no
@@ -52,7 +82,7 @@ pub(super) async fn take_up(sign_in: &SignIn<'_>, external: External) -> Result<
 }
 
 impl SignIn<'_> {
-    async fn run(&self, mut external: External) -> Result<(SignedIn, Option<IssuedSession>), Error> {
+    async fn run(&self, mut external: External) -> Result<Done, Error> {
         let resources = self.resources;
         let audited =
             resources
@@ -62,44 +92,100 @@ impl SignIn<'_> {
             .context(self.request_id)
             .audited(audited.clone());
         self.admit(&external).await?;
-        let stated = mem::replace(&mut external.groups, Groups::Own);
-        let name_keys = groups::stated_keys(&resources.sandbox, &context, stated).await?;
-
+        let groups = mem::replace(&mut external.groups, Groups::Own);
+        let sandbox = &resources.sandbox;
+        let stated = groups::read(sandbox, &context, groups, &external.group_rules).await?;
+        let is_open = external.sign_up == SignUp::On && self.invitation.is_none();
         let mut name_key = String::new();
-        if !external.may_sign_up {
+        if !is_open {
             // No user has a name that is longer than this.
             let name: String = external.identity.name.trim().chars().take(LONGEST_NAME).collect();
-            name_key = resources.sandbox.name_key(context.clone(), &name).await?;
+            name_key = sandbox.name_key(context.clone(), &name).await?;
         }
+        let person = Person {
+            external,
+            stated,
+            name_key,
+            context,
+            audited,
+        };
+        let door = if is_open { Door::Everyone } else { Door::Known };
+        if let Some(done) = self.enter(&person, door).await? {
+            return Ok(done);
+        }
+        match (person.external.sign_up, self.invitation) {
+            (SignUp::On | SignUp::ByInvite, Some(invitation)) => {
+                if let Some(done) = self.enter(&person, Door::Invited(invitation)).await? {
+                    return Ok(done);
+                }
+                // Another request has made them a user meanwhile, so they need no invite.
+                let done = self.enter(&person, Door::Known).await?;
+                done.ok_or_else(|| self.deny(&person.external.identity, "their user is gone again"))
+            }
+            (SignUp::ByInvite, None) => {
+                self.deny(
+                    &person.external.identity,
+                    "no user is theirs, and they came without an invite",
+                );
+                Err(Refusal::InviteNeeded.into())
+            }
+            (SignUp::On | SignUp::Off, _) => {
+                Err(self.deny(&person.external.identity, "no user is theirs, and sign-up is off"))
+            }
+        }
+    }
+
+    /// One try, in one transaction. `None`, with nothing committed, if the door is not this person's.
+    async fn enter(&self, person: &Person, door: Door<'_>) -> Result<Option<Done>, Error> {
+        let resources = self.resources;
+        let (context, external) = (&person.context, &person.external);
         // The permit comes before the transaction, because calls that hold one may wait for that transaction to end.
         let mut permit = resources.sandbox.acquire_permit().await?;
         permit.stop_waiting();
         let now = resources.clock.now();
-        let transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
+        let transaction = resources.storage.begin_dashboard(Access::Write, context).await?;
         let enclosing = Enclosing::new(transaction);
+        let mut identity = external.identity.clone();
         if external.is_partial {
-            keep_what_is_unknown(&mut external.identity, &enclosing).await?;
+            keep_what_is_unknown(&mut identity, &enclosing).await?;
         }
-        let known = match external.may_sign_up {
-            true => None,
-            false => Some(
-                self.known_users(&external.identity, &enclosing, &name_key)
-                    .await?,
-            ),
-        };
+        let mut known = Vec::new();
+        if !matches!(door, Door::Everyone) {
+            known = self.known_users(&identity, &enclosing, &person.name_key).await?;
+        }
+        if let Door::Invited(invitation) = door {
+            let mut transaction = enclosing.transaction().await;
+            let Invitation { id, token } = invitation;
+            if !transaction.take_held_invite(id, token, now).await? {
+                self.deny(&identity, "their invite is used, deleted or has expired");
+                return Err(Refusal::InvalidInvite.into());
+            }
+        }
         let user = self
-            .put_user(permit, context.clone(), &enclosing, &external)
+            .put_user(permit, context.clone(), &enclosing, &identity, external.linking)
             .await?;
-        if known.is_some_and(|known| !known.contains(&user.id)) {
-            // Nothing is committed.
-            return Err(self.deny(&external.identity, "no user is theirs, and sign-up is off"));
+        let is_known = known.contains(&user.id);
+        let is_let_in = match door {
+            Door::Everyone => true,
+            Door::Known => is_known,
+            Door::Invited(_) => !is_known,
+        };
+        if !is_let_in {
+            return Ok(None);
         }
         let mut transaction = enclosing.transaction().await;
         let mut changes = groups::Changes::default();
-        if let Some(name_keys) = name_keys {
-            changes = groups::replace(&mut *transaction, &user.id, &name_keys).await?;
+        if let Some(stated) = &person.stated {
+            if external.group_rules.makes_groups {
+                let new_id = || resources.new_id();
+                let made = groups::make_missing(&mut *transaction, stated, new_id, self.request_id).await?;
+                for id in &made {
+                    self.record_group(&mut *transaction, external, id).await?;
+                }
+            }
+            changes = groups::replace(&mut *transaction, &user.id, stated, self.request_id).await?;
         }
-        if let Some(audited) = &audited {
+        if let Some(audited) = &person.audited {
             audited.changed_groups(&changes.added, &changes.removed);
         }
         let mut issued = None;
@@ -109,13 +195,28 @@ impl SignIn<'_> {
                 sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now).await?;
             context.signed_in(&begun.session);
             issued = Some(begun);
-        } else if let Some(audited) = &audited {
+        } else if let Some(audited) = &person.audited {
             audited.vouched(&user.id);
         }
         drop(transaction);
         enclosing.commit().await?;
         changes.log(&user.id, self.request_id);
-        Ok((user, issued))
+        Ok(Some((user, issued)))
+    }
+
+    /// Writes the row of a group that the sign-in has made.
+    async fn record_group(
+        &self,
+        transaction: &mut dyn DashboardTransaction,
+        external: &External,
+        id: &str,
+    ) -> Result<(), Error> {
+        let provider = external.identity.provider;
+        let audit = &self.resources.audit;
+        if let Some(row) = audit.made_group(provider, self.sender.address, self.request_id, id) {
+            transaction.insert_audit(&row).await?;
+        }
+        Ok(())
     }
 
     /// Refuses an account that lacks what the settings require. If the provider says that it lacks it, the user's sessions
@@ -195,16 +296,16 @@ impl SignIn<'_> {
         permit: CallPermit,
         context: CallContext,
         enclosing: &Enclosing,
-        external: &External,
+        identity: &Vouched,
+        linking: Linking,
     ) -> Result<SignedIn, Error> {
         let sandbox = &self.resources.sandbox;
         let mut instance = sandbox.enter_within(permit, context, enclosing.storage()).await?;
         let (plugin, store) = instance.parts()?;
         let context = self.request_id.to_owned();
         let sign_in = plugin.portico_dashboard_sign_in();
-        let answer = sign_in.call_external(store, &context, &external.identity, external.linking);
+        let answer = sign_in.call_external(store, &context, identity, linking);
         let answer = answer.await;
-        let identity = &external.identity;
         instance
             .read_result(answer)
             .map_err(|error| self.refused(error, identity))

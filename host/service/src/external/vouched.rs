@@ -1,8 +1,12 @@
 //! The user for whom a provider vouches.
 
+use std::sync::Arc;
+
 use portico_model::error::Error;
 use portico_rules::refusal::Refusal;
 pub use portico_sandbox::{ExternalIdentity as Vouched, Linking};
+
+use super::group_rules::GroupRules;
 
 /// The refusal of a provider's account that cannot become a user. It leaves the reason out, which the log has.
 pub fn unusable_account() -> Error {
@@ -16,6 +20,8 @@ pub struct External {
     pub identity: Vouched,
     /// Their groups.
     pub groups: Groups,
+    /// Which groups here these are.
+    pub group_rules: Arc<GroupRules>,
     /// Whether they may be linked to an existing user of `credentials`.
     pub linking: Linking,
     /// Whether the provider could not be asked for everything: then an email or a picture that it does not state stays
@@ -24,7 +30,30 @@ pub struct External {
     /// Whether the provider's account is one that may sign in.
     pub admission: Admission,
     /// Whether a person who has no user yet becomes a new one.
-    pub may_sign_up: bool,
+    pub sign_up: SignUp,
+}
+
+/// Whether a person who has no user yet becomes a new one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SignUp {
+    /// Everyone does for whom the provider vouches.
+    #[default]
+    On,
+    /// People do who come by the link of an invite.
+    ByInvite,
+    /// No one does.
+    Off,
+}
+
+impl SignUp {
+    /// As settings and the API write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::ByInvite => "invite",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// Whether an account of a provider has what the settings require of it.

@@ -60,6 +60,7 @@ pub(super) async fn sign_in(
             times: Some(&settings.times),
             sender: identity,
             request_id: &call.request_id,
+            invitation: None,
         };
         external::sign_in(&sign_in, external).await
     };

@@ -10,6 +10,7 @@ use super::{
     entry::Entry,
     fault::failure,
     settings::{Config, Groups},
+    sid,
     verdict::{SUCCESS, Verdict, ask_for_policy, verdict},
     wire::{self, Connection},
 };
@@ -24,6 +25,10 @@ const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
 
 /// The result code of a search that found more entries than requested (RFC 4511, 4.1.9).
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
+
+/// What says which group is a user's primary one.
+const OBJECT_SID: &str = "objectSid";
+const PRIMARY_GROUP_ID: &str = "primaryGroupID";
 
 /// A connection that is bound with the service account.
 pub(super) struct Directory<'a> {
@@ -61,7 +66,11 @@ impl<'a> Directory<'a> {
         directory.find(NO_ONE).await?;
         if let Some(groups) = &config.groups {
             directory.find_base("ldap-groups-base", &groups.base).await?;
-            directory.groups(groups, &config.users_base, NO_ONE).await?;
+            // A SID that no group has.
+            let nothing = groups.has_primary.then(|| vec![0; 12]);
+            directory
+                .groups(groups, &config.users_base, NO_ONE, nothing.as_deref())
+                .await?;
         }
         Ok(())
     }
@@ -86,11 +95,15 @@ impl<'a> Directory<'a> {
         // Enough to know that there is more than one.
         const MAX_ENTRIES: usize = 2;
         let config = self.config;
-        let attributes = [
+        let (sid, primary_group) = (OBJECT_SID.to_owned(), PRIMARY_GROUP_ID.to_owned());
+        let mut attributes = vec![
             &config.id_attribute,
             &config.name_attribute,
             &config.mail_attribute,
         ];
+        if config.groups.as_ref().is_some_and(|groups| groups.has_primary) {
+            attributes.extend([&sid, &primary_group]);
+        }
         let filter = config.user_filter.fill(username, "");
         let search = Search {
             base: &config.users_base,
@@ -113,11 +126,20 @@ impl<'a> Directory<'a> {
         verdict(&ldap.simple_bind(dn, password).await?)
     }
 
-    /// The names of the groups of this user.
-    pub async fn groups(&mut self, groups: &Groups, dn: &str, name: &str) -> anyhow::Result<Vec<String>> {
+    /// The names of the groups of this user, and of the group with this SID.
+    pub async fn groups(
+        &mut self,
+        groups: &Groups,
+        dn: &str,
+        name: &str,
+        sid: Option<&[u8]>,
+    ) -> anyhow::Result<Vec<String>> {
         // Users may see fewer entries than the service account.
         self.bind_as_service().await?;
-        let filter = groups.filter.fill(name, dn);
+        let mut filter = groups.filter.fill(name, dn);
+        if let Some(sid) = sid {
+            filter = format!("(|{filter}({OBJECT_SID}={}))", sid::escaped(sid));
+        }
         let attributes = [&groups.name_attribute];
         let search = Search {
             base: &groups.base,
@@ -190,6 +212,24 @@ impl<'a> Directory<'a> {
             .map(|item| SearchEntry::construct(item).into());
         Ok((entries.collect(), found.1))
     }
+}
+
+/// The SID of the primary group of a user. An error if the entry does not say it.
+pub(super) fn primary_group(entry: &Entry) -> Result<Vec<u8>, String> {
+    let lacks = |attribute: &str| {
+        let dn = &entry.dn;
+        format!(
+            "the entry {dn:?} has no valid {attribute} that ldap-bind-dn can see, and ldap-primary-group is on"
+        )
+    };
+    let number = entry
+        .texts(PRIMARY_GROUP_ID)
+        .next()
+        .and_then(|number| number.parse().ok());
+    let number = number.ok_or_else(|| lacks(PRIMARY_GROUP_ID))?;
+    let sid = entry.bytes(OBJECT_SID);
+    let group = sid.and_then(|sid| sid::primary_group(sid, number));
+    group.ok_or_else(|| lacks(OBJECT_SID))
 }
 
 /// A search, and the setting that it is about.

@@ -42,6 +42,14 @@ impl Entry {
         text(value)
     }
 
+    /// The bytes of an attribute, if it has exactly one value.
+    pub fn bytes(&self, attribute: &str) -> Option<&[u8]> {
+        match self.values(attribute) {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+
     /// The values of an attribute that are valid text.
     pub fn texts(&self, attribute: &str) -> impl Iterator<Item = String> {
         self.values(attribute).iter().filter_map(|value| text(value))

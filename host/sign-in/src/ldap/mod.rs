@@ -12,6 +12,7 @@ mod entry;
 mod fault;
 mod filter;
 mod settings;
+mod sid;
 mod verdict;
 mod wire;
 
@@ -29,7 +30,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    external::{self, Admission, External, Groups, Linking, Login, Vouched},
+    external::{self, Admission, External, Groups, Linking, Login, SignUp, Vouched},
     fair_semaphore::FairSemaphore,
     identity::Identity,
     throttle::{LoginAttempt, Source, ThrottledAccount},
@@ -140,21 +141,19 @@ impl Ldap {
         checked?;
 
         let groups = match &self.config.groups {
-            Some(groups) => {
-                let names = directory.groups(groups, &entry.dn, &identity.name).await;
-                Groups::Stated(names.map_err(unreachable)?)
-            }
+            Some(groups) => groups_of(&mut directory, groups, entry, &identity.name).await?,
             None => Groups::Own,
         };
         let admission = self.admission(&groups);
         Ok(External {
             identity,
             groups,
+            group_rules: self.config.group_rules.clone(),
             // A directory does not vouch for emails, so no user can be linked by email.
             linking: Linking::Off,
             is_partial: false,
             admission,
-            may_sign_up: self.config.sign_up,
+            sign_up: self.config.sign_up(),
         })
     }
 
@@ -166,6 +165,7 @@ impl Ldap {
         let is_it = |name: &String| name.to_lowercase() == required.to_lowercase();
         match groups {
             Groups::Stated(names) if names.iter().any(is_it) => Admission::Granted,
+            Groups::Unknown(why) => Admission::Unknown(why.clone()),
             _ => Admission::Denied(format!("the entry is not in the group {required:?}")),
         }
     }
@@ -207,10 +207,30 @@ impl Ldap {
     }
 }
 
+/// The names of the groups of an entry. Not to know the primary one takes no membership away.
+async fn groups_of(
+    directory: &mut Directory<'_>,
+    groups: &settings::Groups,
+    entry: &Entry,
+    name: &str,
+) -> Result<Groups, Error> {
+    let sid = match groups.has_primary.then(|| directory::primary_group(entry)) {
+        None => None,
+        Some(Ok(sid)) => Some(sid),
+        Some(Err(why)) => return Ok(Groups::Unknown(why)),
+    };
+    let names = directory.groups(groups, &entry.dn, name, sid.as_deref()).await;
+    Ok(Groups::Stated(names.map_err(unreachable)?))
+}
+
 #[async_trait]
 impl external::Directory for Ldap {
     fn label(&self) -> &str {
         &self.config.label
+    }
+
+    fn sign_up(&self) -> SignUp {
+        self.config.sign_up()
     }
 
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error> {

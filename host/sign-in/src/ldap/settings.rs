@@ -5,6 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
 use ldap3::Scope;
+use portico_service::external::{GroupRules, SignUp};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -51,6 +52,10 @@ pub struct LdapSettings {
     pub group_filter: String,
     /// The attribute with a group's name.
     pub group_name_attribute: String,
+    /// Whether a user's primary group in Active Directory counts too, which is in no list of members.
+    pub primary_group: bool,
+    /// What becomes of the names of groups.
+    pub group_rules: Arc<GroupRules>,
     /// The name of the group in which users must be to sign in; with `None`, every entry that the filter finds may.
     pub required_group: Option<String>,
     /// Whether a person without a user here becomes a new one.
@@ -79,6 +84,8 @@ impl Default for LdapSettings {
             groups_base: None,
             group_filter: "(|(member={dn})(uniqueMember={dn}))".into(),
             group_name_attribute: "cn".into(),
+            primary_group: false,
+            group_rules: Arc::default(),
             required_group: None,
             sign_up: true,
             time_limit: Duration::from_secs(5),
@@ -100,6 +107,7 @@ pub(super) struct Config {
     pub name_attribute: String,
     pub mail_attribute: String,
     pub groups: Option<Groups>,
+    pub group_rules: Arc<GroupRules>,
     pub required_group: Option<String>,
     pub sign_up: bool,
     pub time_limit: Duration,
@@ -110,6 +118,8 @@ pub(super) struct Groups {
     pub base: String,
     pub filter: Filter,
     pub name_attribute: String,
+    /// Whether the primary group counts too.
+    pub has_primary: bool,
 }
 
 impl Config {
@@ -122,6 +132,14 @@ impl Config {
         ensure!(
             settings.required_group.is_none() || settings.groups_base.is_some(),
             "ldap-required-group needs ldap-groups-base, below which the group is looked for"
+        );
+        ensure!(
+            !settings.primary_group || settings.groups_base.is_some(),
+            "ldap-primary-group needs ldap-groups-base, below which the group is looked for"
+        );
+        ensure!(
+            settings.groups_base.is_some() || *settings.group_rules == GroupRules::default(),
+            "ldap-group-map, ldap-unmapped-groups, ldap-create-groups and ldap-admin-group need ldap-groups-base"
         );
         Ok(Self {
             server: server(&settings)?,
@@ -138,14 +156,25 @@ impl Config {
                     base: base("ldap-groups-base", groups_base)?,
                     filter: Filter::new(&settings.group_filter, &groups).context("ldap-group-filter")?,
                     name_attribute: attribute("ldap-group-name-attribute", &settings.group_name_attribute)?,
+                    has_primary: settings.primary_group,
                 }),
                 None => None,
             },
+            group_rules: settings.group_rules,
             required_group: settings.required_group,
             sign_up: settings.sign_up,
             time_limit: settings.time_limit,
             label: settings.label,
         })
+    }
+}
+
+impl Config {
+    pub fn sign_up(&self) -> SignUp {
+        match self.sign_up {
+            true => SignUp::On,
+            false => SignUp::Off,
+        }
     }
 }
 
@@ -346,7 +375,10 @@ mod tests {
     #[test]
     fn an_error_names_the_setting() {
         type Change = fn(&mut LdapSettings);
-        let wrong: [(&str, Change); 14] = [
+        let wrong: [(&str, Change); 15] = [
+            ("ldap-primary-group needs ldap-groups-base", |settings| {
+                settings.primary_group = true;
+            }),
             ("ldap-url is missing", |settings| settings.url.clear()),
             ("ldap-start-tls is for ldap://", |settings| {
                 settings.start_tls = true;

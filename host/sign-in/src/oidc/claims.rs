@@ -1,13 +1,17 @@
 //! Turns the claims of an issuer into a user's identity.
 
+use std::borrow::Cow;
+
 use portico_model::{Provider, error::Error};
 use portico_service::external::{Admission, External, Groups, Linking, Vouched, unusable_account};
 use serde_json::{Map, Value};
 use tracing::warn;
 
-use super::settings::{OidcSettings, RequiredClaim};
+use super::{
+    claim_path::ClaimPath,
+    settings::{EMAIL, OidcSettings, RequiredClaim},
+};
 
-const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";
 const PICTURE: &str = "picture";
 
@@ -39,13 +43,13 @@ impl IdentityClaims {
     /// person who is to be linked would become a second user.
     pub fn lacks(&self, settings: &OidcSettings) -> Option<String> {
         self.failure.as_ref()?;
-        if self.text(&settings.name_claim).is_none() {
-            return Some(settings.name_claim.clone());
+        if let Err(missing) = settings.name_claim.fill(|claim| self.text(claim)) {
+            return Some(missing.to_string());
         }
         if let Some(required) = &settings.required_claim
-            && !self.token.contains_key(&required.name)
+            && required.claim.find(&self.token).is_none()
         {
-            return Some(required.name.clone());
+            return Some(required.claim.to_string());
         }
         let needed = [EMAIL, EMAIL_VERIFIED].into_iter();
         let mut needed = needed.filter(|_| settings.linking != Linking::Off);
@@ -54,13 +58,27 @@ impl IdentityClaims {
             .map(Into::into)
     }
 
-    fn text(&self, claim: &str) -> Option<String> {
-        text(&self.token, claim).or_else(|| text(&self.userinfo, claim))
+    /// What a claim is, in the document that counts first.
+    fn find(&self, claim: &ClaimPath) -> Option<Cow<'_, Value>> {
+        claim.find(&self.token).or_else(|| claim.find(&self.userinfo))
+    }
+
+    fn text(&self, claim: &ClaimPath) -> Option<String> {
+        let mut documents = [&self.token, &self.userinfo].into_iter();
+        documents.find_map(|claims| filled(claim.find(claims)?.as_str()?))
+    }
+
+    /// The email, and whether it is verified.
+    fn email(&self, settings: &OidcSettings) -> (Option<String>, bool) {
+        if settings.email_claim.is(EMAIL) {
+            return self.stated_email();
+        }
+        (settings.email_claim.fill(|claim| self.text(claim)).ok(), false)
     }
 
     /// The email, and whether the document that contains it says that it is verified.
-    fn email(&self) -> (Option<String>, bool) {
-        let Some(email) = self.text(EMAIL) else {
+    fn stated_email(&self) -> (Option<String>, bool) {
+        let Some(email) = self.text(&ClaimPath::named(EMAIL)) else {
             return (None, false);
         };
         let has_email = |claims: &&Map<String, Value>| text(claims, EMAIL).as_ref() == Some(&email);
@@ -73,10 +91,10 @@ impl IdentityClaims {
 
     /// The groups. An absent or empty claim means none, because issuers leave an empty one out. Anything else that is not
     /// names says nothing of the groups.
-    fn groups(&self, claim: &str) -> Groups {
+    fn groups(&self, claim: &ClaimPath) -> Groups {
         let unknown = |why: String| Groups::Unknown(format!("the claim {claim} {why}"));
-        let stated = self.token.get(claim).or_else(|| self.userinfo.get(claim));
-        let names = match stated {
+        let stated = self.find(claim);
+        let names = match stated.as_deref() {
             None => Vec::new(),
             Some(value) => match names(value) {
                 Ok(names) => names,
@@ -101,13 +119,13 @@ impl IdentityClaims {
 
     /// Whether the person has the required claim.
     fn admission(&self, required: &RequiredClaim) -> Admission {
-        let RequiredClaim { name, value } = required;
+        let RequiredClaim { claim: name, value } = required;
         let is_it = |stated: &Value| match stated {
             Value::Bool(flag) => flag.to_string() == *value,
             stated => stated.as_str() == Some(value),
         };
         let lacks = || Admission::Denied(format!("the claim {name} is not, and has not, {value:?}"));
-        match self.token.get(name).or_else(|| self.userinfo.get(name)) {
+        match self.find(name).as_deref() {
             Some(Value::Array(entries)) if entries.iter().any(is_it) => Admission::Granted,
             Some(stated) if is_it(stated) => Admission::Granted,
             Some(Value::Object(_)) => Admission::Unknown(format!("the claim {name} is an object")),
@@ -124,13 +142,14 @@ impl IdentityClaims {
     }
 
     /// The claim that says that the groups are somewhere else.
-    fn overage(&self, claim: &str) -> Option<&'static str> {
+    fn overage(&self, claim: &ClaimPath) -> Option<&'static str> {
         let mut documents = [&self.token, &self.userinfo].into_iter();
         documents.find_map(|claims| {
-            let sources = claims.get("_claim_names");
-            let is_elsewhere = sources.is_some_and(|sources| sources.get(claim).is_some());
+            let sources = claims.get("_claim_names").and_then(Value::as_object);
+            let is_elsewhere =
+                sources.is_some_and(|sources| sources.keys().any(|name| claim.begins_at(name)));
             // It speaks of the claim `groups` alone: Entra leaves no roles out.
-            let has_groups = claim == "groups" && claims.get("hasgroups").is_some_and(is_true);
+            let has_groups = claim.begins_at("groups") && claims.get("hasgroups").is_some_and(is_true);
             match (is_elsewhere, has_groups) {
                 (true, _) => Some("_claim_names"),
                 (_, true) => Some("hasgroups"),
@@ -167,18 +186,24 @@ fn is_true(value: &Value) -> bool {
 }
 
 fn text(claims: &Map<String, Value>, claim: &str) -> Option<String> {
-    let text = claims.get(claim)?.as_str()?;
+    filled(claims.get(claim)?.as_str()?)
+}
+
+fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Whether an ID token lacks claims that userinfo may have.
 pub(super) fn is_incomplete(token: &Map<String, Value>, settings: &OidcSettings) -> bool {
-    let groups = settings.groups_claim.as_deref();
-    let used = [&settings.name_claim[..], EMAIL, PICTURE]
-        .into_iter()
-        .chain(groups)
-        .chain(settings.required_claim.as_ref().map(|claim| &*claim.name));
-    used.into_iter().any(|claim| !token.contains_key(claim))
+    let picture = ClaimPath::named(PICTURE);
+    let mut used = settings
+        .name_claim
+        .claims()
+        .chain(settings.email_claim.claims())
+        .chain([&picture])
+        .chain(&settings.groups_claim)
+        .chain(settings.required_claim.as_ref().map(|required| &required.claim));
+    used.any(|claim| claim.find(token).is_none())
 }
 
 /// The user that the issuer vouches for.
@@ -194,15 +219,15 @@ pub(super) fn external(
         );
         unusable_account()
     };
-    let claim = &settings.name_claim;
-    let name = claims.text(claim);
-    let name = name.ok_or_else(|| unfit(&format!("there is no claim {claim} (the setting name-claim)")))?;
+    let name = settings.name_claim.fill(|claim| claims.text(claim));
+    let name =
+        name.map_err(|missing| unfit(&format!("there is no claim {missing} (the setting name-claim)")))?;
     // A URL contains no space, so the pair is unambiguous.
     let subject = format!("{} {}", claims.issuer, claims.subject);
     if subject.chars().count() > MAX_CHARS {
         return Err(unfit("issuer and subject are longer than 1,024 characters"));
     }
-    let (email, email_verified) = claims.email();
+    let (email, email_verified) = claims.email(settings);
     Ok(External {
         identity: Vouched {
             provider: Provider::Oidc,
@@ -210,19 +235,20 @@ pub(super) fn external(
             name,
             email,
             email_verified,
-            image: claims.text(PICTURE),
+            image: claims.text(&ClaimPath::named(PICTURE)),
         },
         groups: settings
             .groups_claim
-            .as_deref()
+            .as_ref()
             .map_or(Groups::Own, |claim| claims.groups(claim)),
+        group_rules: settings.group_rules.clone(),
         linking: settings.linking,
         is_partial: claims.failure.is_some(),
         admission: settings
             .required_claim
             .as_ref()
             .map_or(Admission::Granted, |required| claims.admission(required)),
-        may_sign_up: settings.sign_up,
+        sign_up: settings.sign_up,
     })
 }
 
@@ -250,7 +276,7 @@ mod tests {
 
     fn settings(groups_claim: Option<&str>) -> OidcSettings {
         OidcSettings {
-            groups_claim: groups_claim.map(Into::into),
+            groups_claim: groups_claim.map(|claim| claim.parse().unwrap()),
             ..OidcSettings::default()
         }
     }
@@ -303,7 +329,7 @@ mod tests {
         ] {
             let claims = claims(token, userinfo);
             assert_eq!(
-                claims.email().1,
+                claims.email(&settings(None)).1,
                 verified,
                 "{:?} {:?}",
                 claims.token,
@@ -336,7 +362,7 @@ mod tests {
             (json!({"hasgroups": "true", "groups": []}), None),
             (elsewhere, None),
         ] {
-            let groups = claims(token.clone(), json!({})).groups("groups");
+            let groups = claims(token.clone(), json!({})).groups(&ClaimPath::named("groups"));
             match (&groups, names) {
                 (Groups::Stated(stated), Some(names)) => assert_eq!(*stated, names, "{token}"),
                 (Groups::Unknown(why), None) => assert!(why.contains("the claim groups"), "{why}"),
@@ -430,8 +456,59 @@ mod tests {
             assert!(!matches!(admission, Admission::Unknown(_)), "{stated}");
         }
         for wrong in ["", "groups", "groups=", "=a", " = "] {
-            assert_eq!(RequiredClaim::parse(wrong), None, "{wrong:?}");
+            assert!(RequiredClaim::parse(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn name_email_and_groups_come_from_where_the_settings_say() {
+        let token = json!({
+            "email": "ada@example.com", "email_verified": true, "upn": "ada@corp.example",
+            "profile": {"given_name": "Ada", "family_name": "Lovelace"},
+            "realm_access": {"roles": ["a"]}, "https://portico.example/roles": {"b": {}, "c": false},
+            "_claim_names": {"resource_access": "src1"},
+        });
+        let of = |name: &str, email: &str, groups: &str| {
+            let settings = OidcSettings {
+                name_claim: name.parse().unwrap(),
+                email_claim: email.parse().unwrap(),
+                ..settings(Some(groups))
+            };
+            external(claims(token.clone(), json!({})), &settings, "r")
+        };
+        let stated = |names: &[&str]| Groups::Stated(names.iter().map(|name| (*name).into()).collect());
+        let ada = of(
+            "{profile.given_name} {profile.family_name}",
+            "email",
+            "realm_access.roles",
+        );
+        let ada = ada.ok().unwrap();
+        assert_eq!(
+            (&ada.identity.name[..], ada.identity.email_verified),
+            ("Ada Lovelace", true)
+        );
+        assert_eq!(ada.groups, stated(&["a"]));
+        // Only the claim `email` is what the issuer verifies.
+        for (email, expected) in [
+            ("upn", Some("ada@corp.example")),
+            ("{email}", Some("ada@example.com")),
+            ("{profile.given_name}@home.example", Some("Ada@home.example")),
+            ("{missing}@home.example", None),
+        ] {
+            let ada = of("/profile/given_name", email, "https://portico.example/roles.*")
+                .ok()
+                .unwrap();
+            assert_eq!(ada.identity.email.as_deref(), expected);
+            assert!(!ada.identity.email_verified, "{email}");
+            assert_eq!((&ada.identity.name[..], ada.groups), ("Ada", stated(&["b"])));
+        }
+        assert!(of("{profile.given_name} {profile.middle_name}", "email", "groups").is_err());
+        let elsewhere = of("upn", "email", "/resource_access/my.client/roles")
+            .ok()
+            .unwrap();
+        assert!(matches!(elsewhere.groups, Groups::Unknown(_)), "{elsewhere:?}");
+        let object = of("upn", "email", "https://portico.example/roles").ok().unwrap();
+        assert!(matches!(object.groups, Groups::Unknown(_)), "{object:?}");
     }
 
     #[test]

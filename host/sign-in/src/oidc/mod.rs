@@ -8,6 +8,8 @@
 //! - No part of a token, a code or a secret is logged.
 
 mod answers;
+mod claim_path;
+mod claim_text;
 mod claims;
 mod fetch;
 mod issuer;
@@ -21,13 +23,19 @@ use anyhow::bail;
 use async_trait::async_trait;
 use portico_http::PublicUrl;
 use portico_model::{error::Error, refusal::Refusal};
-use portico_service::external::{self, External, Issuer as _, NotResumed, Resumed, Returned, Started};
+use portico_service::external::{
+    self, External, Issuer as _, NotResumed, Resumed, Returned, SignUp, StartRequest, Started,
+};
 use portico_service::throttle::{LoginAttempt, Throttle};
 use portico_storage::{SharedRecords, hash_secret, secrets::Secrets};
 use tokio::time::timeout;
 use tracing::{error, info, warn};
 
-pub use self::settings::{ClientAuth, OidcSettings, RequiredClaim};
+pub use self::{
+    claim_path::ClaimPath,
+    claim_text::ClaimText,
+    settings::{ClientAuth, OidcSettings, RequiredClaim},
+};
 use self::{
     issuer::{Issuer, IssuerError},
     pending::{Entry, NotTaken, Pending, nonce, verifier},
@@ -48,6 +56,7 @@ impl Oidc {
         public_url: Option<&PublicUrl>,
         records: Arc<dyn SharedRecords>,
     ) -> anyhow::Result<Self> {
+        settings.check()?;
         Ok(Self {
             issuer: Issuer::new(&settings, public_url)?,
             settings,
@@ -121,11 +130,15 @@ impl external::Issuer for Oidc {
     async fn start(
         &self,
         secrets: &Secrets,
-        browser: Option<String>,
-        return_to: String,
+        request: StartRequest,
         attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error> {
+        let StartRequest {
+            browser,
+            return_to,
+            invitation,
+        } = request;
         let begun = async {
             let state = secrets.one_time();
             // Several tabs of one browser may have pending sign-ins. A secret that is not ours is not used.
@@ -149,6 +162,7 @@ impl external::Issuer for Oidc {
         let entry = Entry {
             return_to,
             source: attempt.leave(),
+            invitation,
         };
         let (state, owner) = (hash_secret(&state), hash_secret(&browser));
         self.pending.insert(&state, &owner, entry).await?;
@@ -185,6 +199,7 @@ impl external::Issuer for Oidc {
             nonce: nonce(&returned.browser, &returned.state),
             verifier: verifier(&returned.browser, &returned.state),
             return_to: entry.return_to,
+            invitation: entry.invitation,
             attempt: throttle.resume(entry.source),
         })
     }
@@ -208,6 +223,10 @@ impl external::Issuer for Oidc {
             );
         }
         claims::external(claims, &self.settings, request_id)
+    }
+
+    fn sign_up(&self) -> SignUp {
+        self.settings.sign_up
     }
 
     fn signs_out(&self) -> bool {

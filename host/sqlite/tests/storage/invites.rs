@@ -136,3 +136,32 @@ pub async fn who_has_the_token_finds_the_invite(store: &Store) {
         );
     }
 }
+
+pub async fn who_has_the_hash_of_the_token_takes_the_invite_once(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    let made = invite("i", Some("root"), &["family"]);
+    writer.insert_invite(&made, &hash_secret(TOKEN)).await.unwrap();
+    for (id, token, now) in [("i", "other", 9), ("i", TOKEN, 10), ("j", TOKEN, 9)] {
+        let taken = writer.take_held_invite(id, &hash_secret(token), now).await;
+        assert!(!taken.unwrap(), "{id} {token} {now}");
+    }
+    assert!(
+        writer
+            .take_held_invite("i", &hash_secret(TOKEN), 9)
+            .await
+            .unwrap()
+    );
+    writer.insert_user(&new_user("ann", "ann")).await.unwrap();
+    assert!(
+        !writer
+            .take_held_invite("i", &hash_secret(TOKEN), 9)
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
+    assert_eq!(
+        store.read().await.list_memberships("ann").await.unwrap(),
+        ["family"]
+    );
+}

@@ -82,6 +82,7 @@ on_every_driver! {
     }
     records {
         the_subject_of_a_user_is_that_of_the_provider
+        a_subject_is_replaced_unless_another_user_has_it
         what_was_refused_cannot_be_committed
         a_user_of_the_same_id_as_a_deleted_one_is_not_disabled
         a_reference_to_nothing_is_refused
@@ -105,6 +106,7 @@ on_every_driver! {
         the_user_of_an_invite_joins_the_groups_that_are_left
         an_invite_of_who_is_no_administrator_any_more_gives_no_groups
         who_has_the_token_finds_the_invite
+        who_has_the_hash_of_the_token_takes_the_invite_once
     }
     audit {
         a_commit_writes_its_row_with_the_created_record_as_target

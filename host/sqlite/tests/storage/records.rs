@@ -37,6 +37,51 @@ pub async fn the_subject_of_a_user_is_that_of_the_provider(store: &Store) {
     }
 }
 
+pub async fn a_subject_is_replaced_unless_another_user_has_it(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    for (user, provider, name) in [
+        ("v", Provider::Oidc, "https://a 2"),
+        ("u", Provider::Oidc, "https://a 1"),
+        ("u", Provider::Ldap, "cn=Ann"),
+    ] {
+        writer
+            .insert_identity(user, &subject(provider, name))
+            .await
+            .unwrap();
+    }
+    let listed = writer.list_subjects(Provider::Oidc).await.unwrap();
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|(user, subject)| (&*user.id, &*user.name, &**subject))
+        .collect();
+    assert_eq!(listed, [("u", "ann", "https://a 1"), ("v", "bob", "https://a 2")]);
+    let moved = subject(Provider::Oidc, "https://b 1");
+    assert!(writer.replace_subject("u", &moved).await.unwrap());
+    assert!(!writer.replace_subject("missing", &moved).await.unwrap());
+    assert!(
+        !writer
+            .replace_subject("v", &subject(Provider::Ldap, "cn=Bob"))
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
+
+    let mut writer = store.write().await;
+    for (of, expected) in [
+        ("https://b 1", Some("u")),
+        ("https://a 1", None),
+        ("https://a 2", Some("v")),
+    ] {
+        let key = AccountKey::Subject(subject(Provider::Oidc, of));
+        let account = writer.get_account(&key).await.unwrap();
+        assert_eq!(account.map(|account| account.id).as_deref(), expected, "{of}");
+    }
+    let taken = writer.replace_subject("v", &moved).await;
+    assert_eq!(taken, Err(Error::Constraint(Constraint::Identity)));
+    writer.commit().await.unwrap_err();
+}
+
 pub async fn what_was_refused_cannot_be_committed(store: &Store) {
     let mut writer = store.write().await;
     writer.insert_user(&user("u", "ann")).await.unwrap();

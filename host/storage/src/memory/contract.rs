@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::state::{GroupRow, State, insert};
 use super::transaction::{MemoryTransaction, is_too_large};
+use crate::dashboard::DashboardTransaction as _;
 use crate::dashboard_records::{NewInvite, SecretHash, hash_secret};
 use crate::driver::ADMIN_GROUP;
 use crate::records::{
@@ -275,20 +276,11 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        Ok(is_valid(&self.state.invites, id, token, now))
+        Ok(is_valid(&self.state.invites, id, &hash_secret(token), now))
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        let taken = self.change(|state| {
-            if !is_valid(&state.invites, id, token, now) {
-                return Ok(None);
-            }
-            let taken = state.invites.remove(id);
-            Ok(taken.map(|(invite, _)| state.groups_given_by(&invite)))
-        })?;
-        let is_taken = taken.is_some();
-        self.invited_to.extend(taken.unwrap_or_default());
-        Ok(is_taken)
+        self.take_held_invite(id, &hash_secret(token), now).await
     }
 
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
@@ -362,13 +354,12 @@ fn count(records: impl Iterator) -> u32 {
     u32::try_from(records.count()).unwrap_or(u32::MAX)
 }
 
-fn is_valid(
+pub(super) fn is_valid(
     invites: &BTreeMap<String, (NewInvite, SecretHash)>,
     id: &str,
-    token: &str,
+    token: &SecretHash,
     now: Timestamp,
 ) -> bool {
-    let token = hash_secret(token);
     let invite = invites.get(id);
-    invite.is_some_and(|(invite, kept)| secrets::same(kept, &token) && invite.expiration_date > now)
+    invite.is_some_and(|(invite, kept)| secrets::same(kept, token) && invite.expiration_date > now)
 }

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::boards::{by_id, by_name, check_board, ids, is_taken, named};
+use super::contract::is_valid;
 use super::state::{BoardRow, GroupRow, SearchEngineRow, State, check_secret, count, insert, insert_key};
 use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::boards::{Board, BoardSummary};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, KeyLimits, NamedShares,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, KeyLimits, Named, NamedShares,
     NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
-use crate::records::{ADMIN, Result, Viewer};
+use crate::records::{ADMIN, Constraint, Error, ProviderSubject, Result, Viewer};
 use crate::secrets;
 use portico_model::{Id, Provider, Timestamp};
 
@@ -180,6 +181,19 @@ impl DashboardTransaction for MemoryTransaction {
             expiration_date: invite.expiration_date,
             note: invite.note.clone(),
         }))
+    }
+
+    async fn take_held_invite(&mut self, id: &str, token: &SecretHash, now: Timestamp) -> Result<bool> {
+        let taken = self.change(|state| {
+            if !is_valid(&state.invites, id, token, now) {
+                return Ok(None);
+            }
+            let taken = state.invites.remove(id);
+            Ok(taken.map(|(invite, _)| state.groups_given_by(&invite)))
+        })?;
+        let is_taken = taken.is_some();
+        self.invited_to.extend(taken.unwrap_or_default());
+        Ok(is_taken)
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
@@ -439,6 +453,36 @@ impl DashboardTransaction for MemoryTransaction {
         let mut identities = self.state.identities.iter();
         let found = identities.find(|(of, user)| of.provider == provider && *user == user_id);
         Ok(found.map(|(of, _)| of.subject.clone()))
+    }
+
+    async fn list_subjects(&mut self, provider: Provider) -> Result<Vec<(Named, String)>> {
+        let identities = self.state.identities.iter();
+        let of_provider = identities.filter(|(of, _)| of.provider == provider);
+        let mut listed: Vec<_> = of_provider
+            .filter_map(|(of, id)| {
+                let name = self.state.users.get(id)?.user.name.clone();
+                let id = id.clone();
+                Some((Named { id, name }, of.subject.clone()))
+            })
+            .collect();
+        listed.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
+        Ok(listed)
+    }
+
+    async fn replace_subject(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<bool> {
+        self.change(|state| {
+            let mut identities = state.identities.iter();
+            let present = identities.find(|(of, user)| of.provider == subject.provider && *user == user_id);
+            let Some(present) = present.map(|(of, _)| of.clone()) else {
+                return Ok(false);
+            };
+            if state.identities.get(subject).is_some_and(|user| user != user_id) {
+                return Err(Error::Constraint(Constraint::Identity));
+            }
+            state.identities.remove(&present);
+            state.identities.insert(subject.clone(), user_id.to_owned());
+            Ok(true)
+        })
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {

@@ -1,7 +1,7 @@
 //! One pending sign-in, and what is derived from its secrets.
 
 use portico_model::{Timestamp, error::Error};
-use portico_service::external::PATIENCE_SECONDS;
+use portico_service::external::{Invitation, PATIENCE_SECONDS};
 use portico_service::throttle::Source;
 use portico_storage::{SecretHash, hash_secret};
 
@@ -14,6 +14,8 @@ pub(in crate::oidc) struct Entry {
     pub return_to: String,
     /// What its attempt counts for. The attempt fails unless it is resumed.
     pub source: Option<Source>,
+    /// The invite with which a person who has no user yet becomes one.
+    pub invitation: Option<Invitation>,
 }
 
 /// Why a sign-in is not taken.

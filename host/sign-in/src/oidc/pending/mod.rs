@@ -5,7 +5,7 @@
 //!   that shares the records. Each browser has one record, with the sign-ins that it began. The time is that of the
 //!   store.
 //! - Their number is limited: at the limit, the oldest sign-in is forgotten.
-//! - What is stored is useless to a reader: hashes of states and browsers. Nonce and PKCE verifier are derived from the
+//! - What is stored is useless to a reader: hashes of states, browsers and secrets of invites. Nonce and PKCE verifier are derived from the
 //!   browser's secret, which only its cookie has, and from the state.
 
 mod entry;
@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use portico_model::Timestamp;
+use portico_service::external::Invitation;
 use portico_service::throttle::Source;
 use portico_storage::{RecordKey, RecordKind, Result, SecretHash, SharedRecord, SharedRecords};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ struct Kept {
     state: String,
     return_to: String,
     source: Option<IpAddr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invitation: Option<Invitation>,
     began: Timestamp,
 }
 
@@ -53,6 +56,7 @@ impl Pending {
                 state: hex(state),
                 return_to: entry.return_to,
                 source: entry.source.map(Source::address),
+                invitation: entry.invitation,
                 began: now,
             });
             records[0] = record(&all);
@@ -83,6 +87,7 @@ impl Pending {
         Ok(Entry {
             return_to: kept.return_to,
             source: kept.source.map(Source::from),
+            invitation: kept.invitation,
         })
     }
 
@@ -150,6 +155,10 @@ mod tests {
         Entry {
             return_to: return_to.into(),
             source: Some(IpAddr::from([192, 0, 2, 1]).into()),
+            invitation: Some(Invitation {
+                id: "an invite".into(),
+                token: [9; 32],
+            }),
         }
     }
 
