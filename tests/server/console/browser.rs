@@ -156,6 +156,7 @@ fn pages(root: &Session) -> Value {
         "/keys/new",
         format!("/keys/{key}/delete"),
         "/audit",
+        "/manage/visibility",
         "/state",
     ])
 }
