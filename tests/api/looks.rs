@@ -20,13 +20,15 @@ fn everyone_sees_what_administrators_set_and_absent_fields_stay() {
     let admin = administrator(&server);
     let anonymous = server.anonymous();
     let none = json!({"name": null, "logo": null, "accentColor": null, "wallpaper": null, "density": "comfortable",
-        "columns": null, "wideScreens": true});
+        "columns": null, "wideScreens": true, "appVisibility": "everyone", "fixedAppVisibility": null});
     assert_eq!(looks(&anonymous), none);
     let (logo, wallpaper) = (upload(&admin, "logo"), upload(&admin, "wallpaper"));
     let all = json!({"name": " Casa ", "logo": logo, "accentColor": "#3A5BCC", "wallpaper": wallpaper,
         "density": "icons", "columns": 12, "wideScreens": false});
     admin.patch("/api/site", &all).assert_empty();
     let mut stored = all;
+    stored["appVisibility"] = "everyone".into();
+    stored["fixedAppVisibility"] = Value::Null;
     stored["name"] = "Casa".into();
     stored["accentColor"] = "#3a5bcc".into();
     assert_eq!(anonymous.get("/api/site").json(), stored);
@@ -109,7 +111,15 @@ fn an_export_holds_looks_and_small_pictures_and_applying_it_changes_nothing() {
     let set = json!({"name": "Casa", "logo": logo, "accentColor": "#aa3355", "columns": 4});
     admin.mutate("site.update", &set).assert_done();
     let state = admin.query("state.export", &NO_INPUT).data();
-    assert_eq!(state["site"], looks(&admin));
+    let mut stored = looks(&admin);
+    // It is the host's, and not of the state.
+    assert_eq!(
+        stored
+            .as_object_mut()
+            .and_then(|stored| stored.remove("fixedAppVisibility")),
+        Some(Value::Null)
+    );
+    assert_eq!(state["site"], stored);
     let ids: Vec<_> = state["pictures"]
         .as_array()
         .expect("pictures")

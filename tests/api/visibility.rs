@@ -148,3 +148,180 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
     let seen: Value = world.admin.query("app.byId", &json!({"id": id})).data();
     assert_eq!(seen["name"], CANARY);
 }
+
+fn sees(client: &dyn Client, id: &str) -> bool {
+    client.query("app.byId", &json!({"id": id})).status == 200
+}
+
+#[test]
+fn administrators_choose_who_sees_which_app_and_it_holds_from_the_next_request_on() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let id = app(&admin, "hidden");
+    let grace = admin.user("grace");
+    let site = || admin.query("site.get", &NO_INPUT).data();
+    assert_eq!(
+        (&site()["appVisibility"], &site()["fixedAppVisibility"]),
+        (&json!("everyone"), &json!(null))
+    );
+    assert!(sees(&grace, &id));
+    let boards = json!({"appVisibility": "boards"});
+    for client in [
+        &grace as &dyn Client,
+        &admin.user_with("editor", "board-full-all"),
+    ] {
+        client.mutate("site.update", &boards).assert_status(403);
+    }
+    server
+        .anonymous()
+        .mutate("site.update", &boards)
+        .assert_status(401);
+    admin
+        .mutate("site.update", &json!({"appVisibility": "nobody"}))
+        .assert_status(400);
+    assert!(sees(&grace, &id));
+    admin.mutate("site.update", &boards).assert_status(200);
+    assert!(!sees(&grace, &id) && !sees(&server.anonymous(), &id) && sees(&admin, &id));
+    // Another change leaves it as it is.
+    admin
+        .mutate("site.update", &json!({"name": "Casa"}))
+        .assert_status(200);
+    assert!(!sees(&grace, &id));
+    assert_eq!(site()["appVisibility"], "boards");
+    let document = admin.query("state.export", &NO_INPUT).data();
+    assert_eq!(document["site"]["appVisibility"], "boards");
+    let everyone = json!({"site": {"appVisibility": "everyone"}});
+    let report = admin.mutate("state.apply", &everyone).data();
+    assert_eq!(
+        report["changed"][0]["changes"][0]["field"], "appVisibility",
+        "{report}"
+    );
+    assert!(sees(&grace, &id));
+}
+
+#[test]
+fn the_setting_of_the_host_overrides_what_is_stored_and_says_so() {
+    for (setting, other) in [("boards", "everyone"), ("everyone", "boards")] {
+        let server = Builder::default()
+            .argument(format!("--app-visibility={setting}"))
+            .start();
+        let admin = administrator(&server);
+        let id = app(&admin, "an app");
+        let grace = admin.user("grace");
+        admin
+            .mutate("site.update", &json!({"appVisibility": other}))
+            .assert_status(200);
+        let site = admin.query("site.get", &NO_INPUT).data();
+        assert_eq!(
+            (&site["appVisibility"], &site["fixedAppVisibility"]),
+            (&json!(other), &json!(setting))
+        );
+        assert_eq!(sees(&grace, &id), setting == "everyone");
+    }
+}
+
+/// What they say is what the callers get.
+#[test]
+fn seen_by_and_seen_apps_say_who_sees_an_app_and_why() {
+    let server = by_board();
+    let admin = administrator(&server);
+    let ids = ["app-a", "app-b", "app-c", "app-d"].map(|name| app(&admin, name));
+    let group = admin.group("friends", &[]);
+    let makers = admin.group("makers", &["app-create"]);
+    let (friend, guest, stranger) = (
+        admin.user_in("friend", &[&group]),
+        admin.user("guest"),
+        admin.user("stranger"),
+    );
+    let maker = admin.user_in("maker", &[&makers]);
+    board(&admin, "public", true, &[&ids[0]]);
+    let shared = board(&admin, "shared", false, &[&ids[1], &ids[2]]);
+    let input = json!({"boardId": shared, "users": [guest.id], "groups": [group]});
+    admin.mutate("board.share", &input).assert_status(200);
+    let seen_by = |id: &str| admin.query("app.seenBy", &json!({"id": id})).data();
+    let public = seen_by(&ids[0]);
+    assert_eq!(
+        (&public["byEveryone"], &public["byStrangers"]),
+        (&json!(true), &json!(true))
+    );
+    let shared_with = seen_by(&ids[1]);
+    assert_eq!(
+        (&shared_with["byEveryone"], &shared_with["boardCount"]),
+        (&json!(false), &json!(1))
+    );
+    assert_eq!(
+        (&shared_with["visibility"], &shared_with["isFixed"]),
+        (&json!("boards"), &json!(true))
+    );
+    let on = &shared_with["boards"][0];
+    assert_eq!(
+        (&on["name"], &on["creator"]["name"]),
+        (&json!("shared"), &json!("root"))
+    );
+    assert_eq!(
+        (names(&on["users"]), names(&on["groups"])),
+        (vec!["guest".into()], vec!["friends".into()])
+    );
+    assert_eq!(names(&shared_with["groupsThatSeeAll"]), ["admins", "makers"]);
+    assert_eq!(seen_by(&ids[3])["boards"], json!([]));
+    let page = |user: &str, page: u32| {
+        let input = json!({"userId": user, "page": page, "pageSize": 2});
+        admin.query("user.seenApps", &input).data()
+    };
+    for (client, id, by) in [
+        (&friend as &dyn Client, &friend.id, "group"),
+        (&guest, &guest.id, "user"),
+    ] {
+        let seen = page(id, 1);
+        assert_eq!(
+            (&seen["everything"], &seen["totalCount"]),
+            (&json!(null), &json!(3))
+        );
+        assert_eq!(names(&seen["items"]), ["app-a", "app-b"]);
+        assert_eq!(names(&page(id, 2)["items"]), ["app-c"]);
+        assert_eq!(page(id, 3)["items"], json!([]));
+        let through = |at: usize| seen["items"][at]["boards"][0]["by"].clone();
+        assert_eq!((through(0), through(1)), (json!("public"), json!(by)));
+        assert_eq!(
+            names(&client.query("app.all", &NO_INPUT).data()),
+            ["app-a", "app-b", "app-c"]
+        );
+    }
+    assert_eq!(
+        page(&friend.id, 1)["items"][1]["boards"][0]["group"]["name"],
+        "friends"
+    );
+    assert_eq!(page(&stranger.id, 1)["totalCount"], 1);
+    let all = page(&maker.id, 1);
+    assert_eq!(
+        (&all["everything"], &all["totalCount"]),
+        (&json!("permission"), &json!(4))
+    );
+    for (procedure, input) in [
+        ("app.seenBy", json!({"id": MISSING})),
+        (
+            "user.seenApps",
+            json!({"userId": MISSING, "page": 1, "pageSize": 5}),
+        ),
+    ] {
+        admin.query(procedure, &input).assert_status(404);
+    }
+    for (page, size) in [(0, 5), (1, 0), (1, 101)] {
+        let input = json!({"userId": guest.id, "page": page, "pageSize": size});
+        admin.query("user.seenApps", &input).assert_status(400);
+    }
+    // Where everyone sees every app, both say that.
+    let open = Portico::start();
+    let admin = administrator(&open);
+    let (id, grace) = (app(&admin, "an app"), admin.user("grace"));
+    let seen = admin.query("app.seenBy", &json!({"id": id})).data();
+    assert_eq!(
+        (&seen["byEveryone"], &seen["byStrangers"]),
+        (&json!(true), &json!(false))
+    );
+    let input = json!({"userId": grace.id, "page": 1, "pageSize": 5});
+    assert_eq!(
+        admin.query("user.seenApps", &input).data()["everything"],
+        "everyone"
+    );
+}

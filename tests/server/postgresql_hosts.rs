@@ -136,6 +136,26 @@ fn an_address_that_is_known_at_one_host_is_known_at_the_other() {
     assert_eq!(sign_in(&two, "192.0.2.1", "root", PASSWORD).status, 200);
 }
 
+/// The host that made the change follows at once, although it has just read what was stored before.
+#[test]
+#[ignore = "make test-all"]
+fn another_host_shows_what_was_chosen_a_second_later() {
+    let (_postgresql, [one, two]) = two_hosts();
+    let admin = administrator(&one);
+    let input = json!({"id": admin.app("an app")});
+    admin.user("grace");
+    let [at_one, at_two] = [&one, &two].map(|host| host.sign_in("grace", PASSWORD));
+    let is_seen_at_one = || at_one.query("app.byId", &input).status == 200;
+    let is_seen_at_two = || at_two.query("app.byId", &input).status == 200;
+    for (visibility, is_seen) in [("boards", false), ("everyone", true), ("boards", false)] {
+        assert!(is_seen_at_one() != is_seen && is_seen_at_two() != is_seen);
+        let change = json!({"appVisibility": visibility});
+        admin.mutate("site.update", &change).assert_status(200);
+        assert_eq!(is_seen_at_one(), is_seen);
+        wait_until("the other host follows", || is_seen_at_two() == is_seen);
+    }
+}
+
 #[test]
 #[ignore = "make test-all"]
 fn icons_are_the_same_at_every_host_although_only_one_reaches_their_source() {

@@ -493,6 +493,9 @@ pub static TABLE: &[Row] = &[
     query("app.readAddress", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
         |_| json!({"href": "http://127.0.0.1:9/"}))
         .rest("GET", "/api/apps/read-address").weight(5),
+    query("app.seenBy", ADMIN, |it| json!({"id": it.app()})).rest("GET", "/api/apps/{id}/seen-by").weight(5),
+    query("user.seenApps", ADMIN, |it| json!({"userId": it.user(), "page": 1, "pageSize": 5}))
+        .rest("GET", "/api/users/{userId}/apps").weight(5),
     query("onboard.currentStep", Everyone, none).weight(5),
     mutation("state.apply", ADMIN, document).about(About::Report).weight(12),
     query("state.export", ADMIN, none).weight(6),

@@ -2,8 +2,8 @@
 
 use portico_model::error::{self, Code};
 use portico_rules::refusal::Refusal;
-use portico_sql::{Settings, SqlTransaction};
-use portico_storage::{Access, CallContext, Error as StorageError};
+use portico_sql::{Settings, SqlTransaction, Visibility};
+use portico_storage::{Access, AppVisibility, CallContext, Error as StorageError};
 
 use crate::bindings::types::{Error, ErrorCode};
 use crate::configuration;
@@ -24,7 +24,7 @@ pub fn open(access: Access, context: &CallContext) -> Result<Transaction, Storag
     let settings = Settings {
         ids: environment::ids(),
         // Boards are the dashboard's own: `storage` asks it which apps a caller sees.
-        views_differ: false,
+        visibility: Visibility::Fixed(AppVisibility::Everyone),
         has_password_links: false,
     };
     let statements = Statements::new(configuration, access);

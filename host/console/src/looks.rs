@@ -15,6 +15,10 @@ pub(crate) struct Looks {
     pub density: String,
     pub columns: Option<u32>,
     pub wide_screens: bool,
+    /// Who sees which app, as it is stored.
+    pub app_visibility: String,
+    /// The same, if the host has fixed it.
+    pub fixed_app_visibility: Option<String>,
 }
 
 impl Default for Looks {
@@ -28,6 +32,8 @@ impl Default for Looks {
             density: "comfortable".into(),
             columns: None,
             wide_screens: true,
+            app_visibility: "everyone".into(),
+            fixed_app_visibility: None,
         }
     }
 }

@@ -23,6 +23,7 @@ mod migrations;
 mod pool;
 mod pooler;
 mod query;
+mod recent;
 mod servers;
 mod session;
 mod shared;
@@ -41,10 +42,10 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use portico_model::time::Clock;
-use portico_sql::{Settings, SqlTransaction};
+use portico_sql::{Settings, SqlTransaction, Visibility};
 use portico_storage::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
-    Transaction,
+    Access, AppVisibility, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result,
+    SharedRecords, Storage, Transaction,
 };
 
 use clock::{NOW, ServerClock};
@@ -52,6 +53,7 @@ use connection::Connection;
 pub use limits::Limits;
 use locks::WriteLock;
 use pool::Pool;
+use recent::Recent;
 use shared::PostgresShared;
 use target::Target;
 use transaction::{PostgresTransaction, Resources};
@@ -120,7 +122,7 @@ impl PostgresStorage {
             resources: Resources { pool, lock },
             settings: Settings {
                 ids: Ids::default(),
-                views_differ: false,
+                visibility: Visibility::Stored(Some(Arc::new(Recent::default()))),
                 has_password_links: true,
             },
             spare: Mutex::new(Some(Arc::new(first))),
@@ -133,10 +135,14 @@ impl PostgresStorage {
         Self { settings, ..self }
     }
 
-    /// Whether callers see only the apps on boards that they may view.
+    /// Fixes who sees which app, whatever is stored: whether callers see only the apps on boards that they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
+        let visibility = match by_board {
+            true => AppVisibility::Boards,
+            false => AppVisibility::Everyone,
+        };
         let settings = Settings {
-            views_differ: by_board,
+            visibility: Visibility::Fixed(visibility),
             ..self.settings
         };
         Self { settings, ..self }

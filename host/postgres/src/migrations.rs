@@ -48,6 +48,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0012_sections.sql"),
         oldest: 12,
     },
+    // An older host would show every app to everyone.
+    Migration {
+        sql: include_str!("migrations/0013_app_visibility.sql"),
+        oldest: 13,
+    },
 ];
 
 #[derive(Clone, Copy)]

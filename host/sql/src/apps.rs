@@ -109,7 +109,7 @@ pub(crate) static INSERT: Insert = Insert {
 
 impl<D: Database> Runner<D> {
     pub(crate) async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
-        match self.view(viewer) {
+        match self.view(viewer).await? {
             None => self.find(&GET, vec![id.into()], app).await,
             Some(view) => {
                 self.find(
@@ -124,7 +124,7 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
         let ids = storable(ids);
-        match self.view(viewer) {
+        match self.view(viewer).await? {
             None => self.list_sized(&GET_MANY, vec![ids], app).await,
             Some(view) => {
                 self.list_sized(
@@ -139,7 +139,7 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool> {
         let texts = Value::Texts(ids.to_vec());
-        let (sql, values) = match self.view(viewer) {
+        let (sql, values) = match self.view(viewer).await? {
             None => (&COUNT_AMONG, vec![texts]),
             Some(view) => (
                 &COUNT_AMONG_SEEN,
@@ -152,7 +152,7 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let contained = filter.name_contains.clone().unwrap_or_default();
-        let view = self.view(&filter.viewer);
+        let view = self.view(&filter.viewer).await?;
         if slice == Slice::ALL && contained.is_empty() {
             let (text, all, values) = match view {
                 None => (&TEXT, &ALL, Vec::new()),
@@ -183,7 +183,7 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
         let contained = filter.name_contains.clone().unwrap_or_default();
-        let (sql, values) = match self.view(&filter.viewer) {
+        let (sql, values) = match self.view(&filter.viewer).await? {
             Some(view) => (
                 &COUNT_SEEN,
                 vec![

@@ -6,7 +6,7 @@ use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
     DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, Named, NamedShares, NewInvite,
     NewPicture, PasswordLink, Picture, PictureCount, ProviderSubject, Result, SearchEngine, SecretHash,
-    Session, SessionUser, Shares, Viewer,
+    Session, SessionUser, Shares, Viewer, VisibilityInForce,
 };
 
 use crate::database::Database;
@@ -126,6 +126,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.list_memberships(user_id).await
     }
 
+    async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
+        self.runner.list_groups_with(permissions).await
+    }
+
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
         self.runner.delete_group(id).await
     }
@@ -160,6 +164,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
         self.runner.list_changeable_boards(user_id).await
+    }
+
+    async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>> {
+        self.runner.list_boards_with(app_id).await
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
@@ -242,6 +250,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.runner.delete_search_engine(id).await
+    }
+
+    async fn get_visibility_in_force(&mut self) -> Result<VisibilityInForce> {
+        self.runner.get_visibility_in_force().await
     }
 
     async fn get_looks(&mut self) -> Result<Looks> {

@@ -40,7 +40,7 @@ pub use dialect::{Dialect, columns_of, constraint};
 pub use parameter::{Column, Value};
 pub use statement::{Insert, Lock, Span, Sql};
 pub use texts::Texts;
-pub use transaction::{Settings, SqlTransaction};
+pub use transaction::{RecentVisibility, Settings, SqlTransaction, Visibility};
 
 /// Every statement.
 pub fn statements() -> impl Iterator<Item = &'static Sql> {

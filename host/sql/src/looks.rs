@@ -1,6 +1,6 @@
 //! Statements on what the dashboard looks like: one row, or none as long as nothing was set.
 
-use portico_storage::{Density, Looks, Result};
+use portico_storage::{AppVisibility, Density, Looks, Result};
 
 use crate::database::{Database, Row, invalid};
 use crate::parameter::Value;
@@ -9,20 +9,27 @@ use crate::transaction::Runner;
 
 declare! {
     GET = Sql::short(
-        "SELECT name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens FROM ~site"
+        "SELECT name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens, app_visibility FROM ~site"
     ).alone();
     SET = Sql::short(
         "INSERT INTO ~site
-            (id, name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens)
-        VALUES ('site', $1, $2, $3, $4, $5, $6, $7)
+            (id, name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens, app_visibility)
+        VALUES ('site', $1, $2, $3, $4, $5, $6, $7, $8)
         ON CONFLICT (id) DO UPDATE SET name = $1, logo_id = $2, accent_color = $3, wallpaper_id = $4,
-            density = $5, tile_columns = $6, wide_screens = $7"
+            density = $5, tile_columns = $6, wide_screens = $7, app_visibility = $8"
     ).alone();
+    GET_APP_VISIBILITY = Sql::short("SELECT app_visibility FROM ~site");
 }
 
 impl<D: Database> Runner<D> {
     pub(crate) async fn get_looks(&mut self) -> Result<Looks> {
         Ok(self.find(&GET, Vec::new(), looks).await?.unwrap_or_default())
+    }
+
+    /// Who sees which app, as it is stored.
+    pub(crate) async fn get_app_visibility(&mut self) -> Result<AppVisibility> {
+        let stored = self.find(&GET_APP_VISIBILITY, Vec::new(), |row| visibility(row, 0));
+        Ok(stored.await?.unwrap_or_default())
     }
 
     pub(crate) async fn set_looks(&mut self, looks: &Looks) -> Result<()> {
@@ -34,9 +41,15 @@ impl<D: Database> Runner<D> {
             looks.density.name().into(),
             Value::Number(looks.columns.map(i64::from)),
             looks.wide_screens.into(),
+            looks.app_visibility.name().into(),
         ];
+        self.has_set_visibility = true;
         self.insert_row(&SET, values).await.map(drop)
     }
+}
+
+fn visibility(row: &dyn Row, at: usize) -> Result<AppVisibility> {
+    AppVisibility::named(&row.text(at)?).ok_or_else(|| invalid("app visibility"))
 }
 
 fn looks(row: &dyn Row) -> Result<Looks> {
@@ -49,5 +62,6 @@ fn looks(row: &dyn Row) -> Result<Looks> {
         density: Density::named(&row.text(4)?).ok_or_else(|| invalid("density"))?,
         columns: columns.transpose().map_err(|_| invalid("number of columns"))?,
         wide_screens: row.bool(6)?,
+        app_visibility: visibility(row, 7)?,
     })
 }

@@ -1,9 +1,14 @@
 //! One transaction: what it notes in addition to its statements, and how a statement runs.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use portico_storage::driver::{
     AnswerSize, LARGEST_ANSWER, PasswordSetter, TextSize, Trail, View, failed_before, only_reads,
 };
-use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
+use portico_storage::{
+    Access, AppVisibility, CallContext, Constraint, Error, Ids, Result, Viewer, VisibilityInForce,
+};
 
 use crate::database::{Database, Row};
 use crate::parameter::Value;
@@ -18,10 +23,31 @@ const LONGEST_ID: usize = 512;
 pub struct Settings {
     /// Makes the ids of records that storage creates by itself.
     pub ids: Ids,
-    /// Whether callers see only the apps on boards that they may view.
-    pub views_differ: bool,
+    /// Who sees which app.
+    pub visibility: Visibility,
     /// Whether there are links for a new password.
     pub has_password_links: bool,
+}
+
+/// Where it stands who sees which app.
+#[derive(Clone)]
+pub enum Visibility {
+    /// The operator has fixed it.
+    Fixed(AppVisibility),
+    /// In the database: each transaction reads it, unless it was read a moment ago.
+    Stored(Option<Arc<dyn RecentVisibility>>),
+}
+
+/// What was stored a moment ago, where reading it takes a round trip. Moments are durations since its own beginning.
+pub trait RecentVisibility: Send + Sync {
+    /// This moment.
+    fn now(&self) -> Duration;
+    /// What was read last, if that was a moment ago.
+    fn get(&self) -> Option<AppVisibility>;
+    /// A transaction that began at this moment has read it.
+    fn note(&self, visibility: AppVisibility, began_at: Duration);
+    /// It was changed: what transactions read that began before this moment counts no longer.
+    fn forget(&self);
 }
 
 /// A transaction of this database. It forwards to `Runner`, which has functions of the same names as the traits, but not
@@ -37,6 +63,10 @@ impl<D: Database> SqlTransaction<D> {
             Access::Write => (PasswordSetter::of(context), Trail::of(context)),
             Access::Lookup | Access::Read => Default::default(),
         };
+        let began_at = match &settings.visibility {
+            Visibility::Stored(Some(recent)) => recent.now(),
+            Visibility::Stored(None) | Visibility::Fixed(_) => Duration::ZERO,
+        };
         let runner = Runner {
             database,
             access,
@@ -45,6 +75,8 @@ impl<D: Database> SqlTransaction<D> {
             setter,
             trail,
             invited_to: Vec::new(),
+            began_at,
+            has_set_visibility: false,
             failed: false,
         };
         Self { runner }
@@ -62,6 +94,9 @@ pub(crate) struct Runner<D> {
     pub(crate) trail: Trail,
     /// The groups of the invite that was taken, for the user who is inserted next.
     pub(crate) invited_to: Vec<String>,
+    /// When it began, for [`RecentVisibility`].
+    began_at: Duration,
+    pub(crate) has_set_visibility: bool,
     /// Set while a statement runs, and permanently once one has failed: a transaction whose call was dropped in the
     /// middle cannot be committed.
     failed: bool,
@@ -88,8 +123,33 @@ impl<D: Database> Runner<D> {
     }
 
     /// The view that a statement takes; `None` if it shows all apps.
-    pub(crate) fn view(&self, viewer: &Viewer) -> Option<View> {
-        self.settings.views_differ.then(|| View::of(viewer))?
+    pub(crate) async fn view(&mut self, viewer: &Viewer) -> Result<Option<View>> {
+        let Some(view) = View::of(viewer) else {
+            return Ok(None);
+        };
+        let in_force = self.get_visibility_in_force().await?;
+        Ok((in_force.visibility == AppVisibility::Boards).then_some(view))
+    }
+
+    pub(crate) async fn get_visibility_in_force(&mut self) -> Result<VisibilityInForce> {
+        let (visibility, is_fixed) = match self.settings.visibility.clone() {
+            Visibility::Fixed(visibility) => (visibility, true),
+            Visibility::Stored(recent) => (self.read_visibility(recent).await?, false),
+        };
+        Ok(VisibilityInForce { visibility, is_fixed })
+    }
+
+    /// Who sees which app, as it is stored, or was a moment ago. A write transaction reads what it works on.
+    async fn read_visibility(&mut self, recent: Option<Arc<dyn RecentVisibility>>) -> Result<AppVisibility> {
+        let Some(recent) = recent.filter(|_| !self.is_writing()) else {
+            return self.get_app_visibility().await;
+        };
+        if let Some(visibility) = recent.get() {
+            return Ok(visibility);
+        }
+        let visibility = self.get_app_visibility().await?;
+        recent.note(visibility, self.began_at);
+        Ok(visibility)
     }
 
     /// Whether the permissions of the user count where a statement looks at which boards they may view.
@@ -281,11 +341,18 @@ impl<D: Database> Runner<D> {
         }
         let Self {
             database,
+            settings,
             setter,
             trail,
+            has_set_visibility,
             ..
         } = self;
         database.commit().await?;
+        if let Visibility::Stored(Some(recent)) = settings.visibility
+            && has_set_visibility
+        {
+            recent.forget();
+        }
         trail.committed();
         setter.committed();
         Ok(())

@@ -45,11 +45,11 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
-use portico_sql::{Settings, SqlTransaction};
+use portico_sql::{Settings, SqlTransaction, Visibility};
 use portico_storage::driver::WAIT_TIMEOUT;
 use portico_storage::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
-    nice::lower_priority,
+    Access, AppVisibility, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage,
+    Transaction, nice::lower_priority,
 };
 
 pub use backup::{Contents, Step, backup, belongs_to};
@@ -112,7 +112,7 @@ impl SqliteStorage {
             },
             settings: Settings {
                 ids: Ids::default(),
-                views_differ: false,
+                visibility: Visibility::Stored(None),
                 has_password_links: true,
             },
         })
@@ -124,10 +124,14 @@ impl SqliteStorage {
         Self { settings, ..self }
     }
 
-    /// Whether callers see only the apps on boards that they may view.
+    /// Fixes who sees which app, whatever is stored: whether callers see only the apps on boards that they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
+        let visibility = match by_board {
+            true => AppVisibility::Boards,
+            false => AppVisibility::Everyone,
+        };
         let settings = Settings {
-            views_differ: by_board,
+            visibility: Visibility::Fixed(visibility),
             ..self.settings
         };
         Self { settings, ..self }

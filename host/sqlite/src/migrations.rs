@@ -11,7 +11,7 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0016_looks.sql"),
     include_str!("migrations/0017_invites_and_sessions.sql"),
     include_str!("migrations/0018_sections.sql"),
+    include_str!("migrations/0019_app_visibility.sql"),
 ];
 
 /// The version that this binary knows.
@@ -290,6 +291,22 @@ mod tests {
             let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
             assert_eq!(number(&connection, &sql).unwrap(), count, "{table}");
         }
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn in_a_database_from_before_it_was_stored_everyone_sees_every_app() {
+        let mut connection = build(FIRST + 6).unwrap();
+        let looks = "INSERT INTO site (id, name, density, wide_screens) VALUES ('site', 'Casa', 'icons', 0)";
+        connection.execute_batch(looks).unwrap();
+        run(&mut connection).unwrap();
+        let kept = "SELECT count(*) FROM site WHERE name = 'Casa' AND density = 'icons' AND app_visibility = 'everyone'";
+        assert_eq!(number(&connection, kept).unwrap(), 1);
+        assert!(
+            connection
+                .execute_batch("UPDATE site SET app_visibility = 'x'")
+                .is_err()
+        );
         crate::schema::check(&connection).unwrap();
     }
 

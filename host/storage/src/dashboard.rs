@@ -9,7 +9,7 @@ use crate::dashboard_records::{
     ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares, NewInvite,
     PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
-use crate::looks::{Looks, NewPicture, Picture, PictureCount};
+use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{Access, ProviderSubject, Result, Viewer};
 use crate::storage::{Storage, Transaction};
 use portico_model::{Provider, Timestamp};
@@ -106,6 +106,8 @@ pub trait DashboardTransaction: Transaction {
     async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>>;
     /// The ids of the groups that a user is in, in order.
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>>;
+    /// The groups that have at least one of these permissions, by name.
+    async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>>;
     /// Removes a group; false if there is no such group.
     async fn delete_group(&mut self, id: &str) -> Result<bool>;
     /// Replaces a group's permissions; false if there is no such group.
@@ -125,6 +127,8 @@ pub trait DashboardTransaction: Transaction {
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
     /// The boards that this user has made, or that a share lets them change, by name, without what is on them.
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>>;
+    /// The boards on which this app is, as an item or in bookmarks, by name, without what is on them.
+    async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>>;
     /// A board with what is on it.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
     /// The id of the board with this slug.
@@ -177,6 +181,8 @@ pub trait DashboardTransaction: Transaction {
     /// Removes a search engine; false if there is no such engine.
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool>;
 
+    /// Who sees which app, as far as this transaction knows.
+    async fn get_visibility_in_force(&mut self) -> Result<VisibilityInForce>;
     /// What the dashboard looks like.
     async fn get_looks(&mut self) -> Result<Looks>;
     /// Replaces what the dashboard looks like. `reference`: there is no such picture.

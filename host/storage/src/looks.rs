@@ -22,6 +22,8 @@ pub struct Looks {
     pub columns: Option<u32>,
     /// Whether tiles take the whole width of a wide screen.
     pub wide_screens: bool,
+    /// Who sees which app, unless the operator has fixed it.
+    pub app_visibility: AppVisibility,
 }
 
 impl Default for Looks {
@@ -35,8 +37,49 @@ impl Default for Looks {
             density: Density::Comfortable,
             columns: None,
             wide_screens: true,
+            app_visibility: AppVisibility::Everyone,
         }
     }
+}
+
+/// Who sees which app.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AppVisibility {
+    /// Every signed-in user sees all apps; by their ids, anyone.
+    #[default]
+    Everyone,
+    /// Callers see the apps on boards that they may view.
+    Boards,
+}
+
+impl AppVisibility {
+    /// The names of all, as the API has them.
+    pub const NAMES: [&str; 2] = ["everyone", "boards"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Everyone => "everyone",
+            Self::Boards => "boards",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Everyone, Self::Boards]
+            .into_iter()
+            .find(|visibility| visibility.name() == name)
+    }
+}
+
+/// Who sees which app at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VisibilityInForce {
+    /// What is in force.
+    pub visibility: AppVisibility,
+    /// Whether the operator has fixed it, so that what is stored has no effect.
+    pub is_fixed: bool,
 }
 
 /// How large tiles are.

@@ -84,6 +84,8 @@ fn every_documented_refusal_can_be_produced() {
         ("user.setDisabled", 404, json!({"userId": MISSING, "disabled": true})),
         ("user.setDisabled", 409, json!({"userId": root, "disabled": true})),
         ("app.byId", 404, by_id.clone()),
+        ("app.seenBy", 404, by_id.clone()),
+        ("user.seenApps", 404, json!({"userId": MISSING, "page": 1, "pageSize": 5})),
         ("app.update", 404, by_id.clone()),
         ("apiKeys.create", 404, json!({"userId": MISSING})),
         ("apiKeys.delete", 404, json!({"apiKeyId": MISSING})),

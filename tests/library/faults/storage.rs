@@ -204,6 +204,7 @@ ask_first! {
     find_group(name_key: &str) -> Option<String>;
     list_group_keys() -> Vec<(String, String)>;
     list_memberships(user_id: &str) -> Vec<String>;
+    list_groups_with(permissions: &[String]) -> Vec<Named>;
     delete_group(id: &str) -> bool;
     set_group_permissions(id: &str, permissions: &[String]) -> bool;
     remove_from_group(user_id: &str, group_id: &str) -> bool;
@@ -212,6 +213,7 @@ ask_first! {
     list_boards() -> Vec<BoardSummary>;
     list_visible_boards(user_id: Option<&str>) -> Vec<BoardSummary>;
     list_changeable_boards(user_id: &str) -> Vec<BoardSummary>;
+    list_boards_with(app_id: &str) -> Vec<BoardSummary>;
     get_board(id: &str) -> Option<Board>;
     find_board(slug: &str) -> Option<String>;
     update_board(board: &Board, name_key: &str) -> bool;
@@ -230,6 +232,7 @@ ask_first! {
     get_search_engine(id: &str) -> Option<SearchEngine>;
     list_search_engines() -> Vec<SearchEngine>;
     delete_search_engine(id: &str) -> bool;
+    get_visibility_in_force() -> VisibilityInForce;
     get_looks() -> Looks;
     set_looks(looks: &Looks) -> ();
     put_picture(picture: &NewPicture) -> bool;

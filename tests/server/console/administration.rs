@@ -1,6 +1,6 @@
 //! The audit log and the configuration.
 
-use portico_tests::{Fixtures, Portico, administrator};
+use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};
 
 use super::{Browser, escaped};
@@ -148,4 +148,68 @@ fn keys_of_a_document_that_nothing_reads_are_named() {
         .submit(&page, "/state", &fields)
         .assert_status(200)
         .assert_hides("misspelt");
+}
+
+#[test]
+fn who_sees_what_is_chosen_at_the_first_start_or_later_and_shown_with_apps_and_users() {
+    let server = Portico::start();
+    let browser = Browser::new(&server);
+    let page = browser.open("/start");
+    page.assert_shows("Who sees which app?");
+    let fields = [
+        ("username", "root"),
+        ("password", PASSWORD),
+        ("email", ""),
+        ("appVisibility", "boards"),
+    ];
+    assert_eq!(browser.submit(&page, "/start", &fields).path, "/welcome");
+    let root = server.sign_in("root", PASSWORD);
+    assert_eq!(
+        root.query("site.get", &Value::Null).data()["appVisibility"],
+        "boards"
+    );
+    let app = root.app("Jellyfin");
+    let board = root.board_of("Kitchen", false, &json!([{ "kind": "app", "appId": app }]));
+    let grace = root.user("grace");
+    let of_app = format!("/apps/{app}/edit");
+    let of_user = format!("/users/{}", grace.id);
+    let share = format!("/manage/boards/{board}/share");
+    browser
+        .open(&of_app)
+        .assert_shows("Those who see these boards")
+        .assert_shows(&share);
+    browser.open(&of_user).assert_shows("No app: none is on a board");
+    let input = json!({ "boardId": board, "users": [grace.id], "groups": [] });
+    root.mutate("board.share", &input).assert_status(200);
+    browser.open(&of_app).assert_shows(&of_user);
+    browser
+        .open(&of_user)
+        .assert_shows("1 app, through boards:")
+        .assert_shows("shared with the user");
+    let page = browser.open("/manage/visibility");
+    let page = browser.submit(&page, "/manage/visibility", &[("appVisibility", "everyone")]);
+    assert_eq!(page.path, "/manage/visibility?note=saved");
+    browser.open(&of_app).assert_shows("Everyone who signs in.");
+    browser
+        .open(&of_user)
+        .assert_shows("The only app, as everyone does.");
+    let page = browser.submit(&page, "/manage/visibility", &[("appVisibility", "x")]);
+    page.assert_status(422);
+    // Who changes apps and is no administrator does not see whom boards are shared with.
+    root.user_with("editor", "app-modify-all");
+    let editor = Browser::of(&server, "editor");
+    editor.open(&of_app).assert_status(200).assert_hides("Seen by");
+    editor.open("/manage/visibility").assert_status(403);
+}
+
+#[test]
+fn what_the_host_has_fixed_is_not_asked_and_said() {
+    let server = Builder::default().argument("--app-visibility=boards").start();
+    Browser::new(&server)
+        .open("/start")
+        .assert_hides("Who sees which app?");
+    let browser = Browser::of_administrator(&server);
+    browser
+        .open("/manage/visibility")
+        .assert_shows("The setting --app-visibility of this host says that people see only");
 }

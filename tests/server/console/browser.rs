@@ -159,6 +159,7 @@ fn pages(root: &Session) -> Value {
         "/keys/new",
         format!("/keys/{key}/delete"),
         "/audit",
+        "/manage/visibility",
         "/state",
     ])
 }

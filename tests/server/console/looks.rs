@@ -55,7 +55,7 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
     let saved = browser.submit(&tried, LOOKS, &[&with(&[])[..], &[("logo", &*logo)][..]].concat());
     assert_eq!(saved.path, "/manage/looks?note=saved", "{}", saved.html);
     let stored = json!({"name": "Casa", "logo": logo, "accentColor": "#ffdd00", "wallpaper": null, "density": "icons",
-        "columns": 4, "wideScreens": true});
+        "columns": 4, "wideScreens": true, "appVisibility": "everyone", "fixedAppVisibility": null});
     assert_eq!(looks(&root), stored);
 
     let anonymous = Browser::new(&server);

@@ -70,7 +70,7 @@ impl Everything {
         let image = json!({"image": picture("everything")});
         let uploaded = admin.output_of("picture.create", &image)["id"].clone();
         let looks = json!({
-            "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5,
+            "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5, "appVisibility": "boards",
         });
         admin.mutate("site.update", &looks).assert_done();
         let invite = json!({

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     onboarding::{begin, is_open},
+    visibility,
 };
 use crate::{
     form::{Form, Problems},
@@ -45,7 +46,18 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
     }
     match visit.api.mutate::<Value>("user.initUser", input).await {
         Ok(_) => match begin(&visit.api, &form).await {
-            Ok(()) => Ok(see("/welcome")),
+            // At first everyone sees every app.
+            Ok(()) if form.text("appVisibility") != "boards" => Ok(see("/welcome")),
+            Ok(()) => match visibility::store(&visit.api.with_new_session(), &form).await {
+                Ok(()) => Ok(see("/welcome")),
+                Err(error) => {
+                    tracing::warn!(
+                        error.message,
+                        "who sees which app was not stored at the first start"
+                    );
+                    Ok(see("/welcome?note=visibility-not-stored"))
+                }
+            },
             Err(_) => Ok(see("/sign-in?note=registered")),
         },
         Err(error) if error.is_of_input() => {

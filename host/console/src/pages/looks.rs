@@ -135,6 +135,7 @@ fn typed(form: &Form) -> Looks {
         density: form.text("density").to_owned(),
         columns: form.text("columns").parse().ok(),
         wide_screens: form.is_ticked("wideScreens"),
+        ..Looks::default()
     }
 }
 

@@ -34,6 +34,7 @@ mod status;
 mod tiles;
 mod unknown;
 mod users;
+mod visibility;
 mod welcome;
 
 use axum::Router;
@@ -70,6 +71,7 @@ pub(crate) fn routes() -> Router {
         .merge(state::routes())
         .merge(status::routes())
         .merge(users::routes())
+        .merge(visibility::routes())
         .merge(welcome::routes())
 }
 

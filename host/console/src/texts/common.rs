@@ -78,6 +78,7 @@ texts! {
         account_deleted: "Your account is deleted.", "Ihr Konto ist gelöscht.";
         form_old: "You have signed in again since that page was opened, so nothing was changed. Send the form again.", "Sie haben sich neu angemeldet, seit die Seite geöffnet wurde; darum wurde nichts geändert. Senden Sie das Formular noch einmal.";
         password_set: "Your new password is set. Sign in with it.", "Ihr neues Passwort ist gesetzt. Melden Sie sich damit an.";
+        visibility_not_stored: "Everyone sees every app: your choice could not be stored. Make it again under “Who sees what”.", "Alle sehen alle Apps: Ihre Wahl konnte nicht gespeichert werden. Treffen Sie sie noch einmal unter „Wer sieht was“.";
         registered: "Your account is there. Sign in with it.", "Ihr Konto ist angelegt. Melden Sie sich damit an.";
     }
 }
@@ -191,6 +192,7 @@ impl Texts {
             "account-deleted" => notes.account_deleted,
             "password-set" => notes.password_set,
             "registered" => notes.registered,
+            "visibility-not-stored" => notes.visibility_not_stored,
             "form-old" => notes.form_old,
             _ => "",
         }

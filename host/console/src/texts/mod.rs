@@ -17,6 +17,7 @@ pub(crate) mod refusals;
 pub(crate) mod rules;
 mod status;
 mod users;
+mod visibility;
 
 use axum::http::{HeaderMap, header};
 
@@ -82,6 +83,7 @@ groups! {
     engines: engines::Engines,
     status: status::Status,
     looks: looks::Looks,
+    visibility: visibility::Visibility,
 }
 
 /// The languages.

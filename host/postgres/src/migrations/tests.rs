@@ -92,7 +92,7 @@ async fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
     server.run("home", records);
     drop(PostgresStorage::open(&url).await.unwrap());
     let versions = "SELECT version || ' ' || oldest FROM portico_version";
-    assert_eq!(server.run("home", versions), format!("{NEWEST} 12"));
+    assert_eq!(server.run("home", versions), format!("{NEWEST} 13"));
     for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
         let kept = format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND NOT may_change");
         assert_eq!(server.run("home", &kept), "1", "{table}");
@@ -210,6 +210,21 @@ async fn a_board_from_before_its_sections_has_one_with_its_items_in_their_order(
         let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
         assert_eq!(server.run("home", &sql), count, "{table}");
     }
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn in_a_database_from_before_it_was_stored_everyone_sees_every_app() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..7]).await.unwrap();
+    let looks = "INSERT INTO site (id, name, density, wide_screens) VALUES ('site', 'Casa', 'icons', false)";
+    server.run("home", looks);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let kept =
+        "SELECT count(*) FROM site WHERE name = 'Casa' AND density = 'icons' AND app_visibility = 'everyone'";
+    assert_eq!(server.run("home", kept), "1");
 }
 
 #[tokio::test]

@@ -5,11 +5,11 @@ use serde::Deserialize;
 
 use super::layers::layered;
 
-/// Who sees which app; in the file under `[apps]`.
+/// Who sees which app, whatever is stored; in the file under `[apps]`.
 #[derive(Args, Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct AppSettings {
-    /// Which apps a caller sees [default: everyone]
+    /// Which apps a caller sees [default: as chosen in the console, where it is everyone at first]
     #[arg(long = "app-visibility", env = "PORTICO_APP_VISIBILITY", value_name = "WHO")]
     visibility: Option<Visibility>,
 }
@@ -17,9 +17,9 @@ pub struct AppSettings {
 layered!(AppSettings { visibility });
 
 impl AppSettings {
-    /// Whether a caller sees only the apps on boards that they may view.
-    pub fn by_board(self) -> bool {
-        self.visibility == Some(Visibility::Boards)
+    /// Whether a caller sees only the apps on boards that they may view; `None` if that is as stored.
+    pub fn by_board(self) -> Option<bool> {
+        self.visibility.map(|visibility| visibility == Visibility::Boards)
     }
 }
 

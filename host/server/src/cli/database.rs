@@ -24,9 +24,9 @@ pub enum Database {
 }
 
 impl Database {
-    /// An empty one in memory, where people see the apps of their boards.
+    /// An empty one in memory.
     pub fn in_memory() -> Self {
-        Self::Memory(Arc::new(MemoryStorage::new().with_apps_by_board()))
+        Self::Memory(Arc::new(MemoryStorage::new()))
     }
 
     /// Refuses settings that do not name a database, before anything is created for them.
@@ -49,7 +49,11 @@ impl Database {
             let what = format!("the database {}: another program may hold it", path.display());
             let opening = spawn_blocking(move || SqliteStorage::open(&path));
             let storage = patiently(what, opening).await??;
-            return Ok(Self::Sqlite(Arc::new(storage.with_apps_by_board(by_board))));
+            let storage = match by_board {
+                Some(by_board) => storage.with_apps_by_board(by_board),
+                None => storage,
+            };
+            return Ok(Self::Sqlite(Arc::new(storage)));
         };
         let mut limits = Limits::default();
         if let Some(Within(count)) = settings.database_connections {
@@ -63,7 +67,11 @@ impl Database {
                 storage.shown()
             );
         }
-        Ok(Self::Postgres(Arc::new(storage.with_apps_by_board(by_board))))
+        let storage = match by_board {
+            Some(by_board) => storage.with_apps_by_board(by_board),
+            None => storage,
+        };
+        Ok(Self::Postgres(Arc::new(storage)))
     }
 
     /// Whether the database cannot be opened only because it is not there at the moment.

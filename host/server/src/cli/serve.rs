@@ -294,6 +294,9 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
             .as_ref()
             .map_or_else(String::new, |file| format!(" of {}", file.path.display()))
     );
+    if settings.apps.by_board().is_some() {
+        info!("who sees which app is fixed by --app-visibility: what is chosen in the console has no effect");
+    }
     notify::ready(&format!("Serves on http://{address}"));
     if is_open {
         if has_console {

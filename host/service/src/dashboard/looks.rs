@@ -2,7 +2,8 @@
 
 use portico_model::{TextChange, error::Error};
 use portico_rules::{bounds, rule::Rule};
-use portico_storage::{Access, DashboardTransaction, Density, Looks, Picture};
+use portico_storage::{Access, AppVisibility, DashboardTransaction, Density, Looks, Picture};
+use serde::Serialize;
 
 use super::{
     state::Change,
@@ -14,15 +15,18 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, NULLABLE_TEXT,
+        Bound, Field, NULLABLE_TEXT,
         Shape::{self, Boolean, Bounded, Choice, Integer, Named, Nothing, Nullable, Record, Text},
-        Shaped, optional, records, required,
+        Shaped, join, optional, records, required,
     },
 };
 
 const COLOR: Shape = Bounded(&Text, Bound::Pattern(r"^\s*#[0-9a-fA-F]{6}\s*$"));
 const COLUMNS: Shape = Bounded(&Integer, Bound::range(bounds::TILE_COLUMNS));
 const DENSITY: Shape = Choice(&Density::NAMES);
+const APP_VISIBILITY: Shape = Choice(&AppVisibility::NAMES);
+const APP_VISIBILITY_ABOUT: &str = "Who sees which app: `everyone` all of them, or each only those on `boards` that they may \
+                                    view. The setting `--app-visibility` of a host overrides it.";
 
 records! {
     /// An absent field stays as it was.
@@ -50,28 +54,47 @@ records! {
             .about("How many columns of tiles there are where they fit; null: as many as fit."),
         wide_screens: Option<bool> = optional("wideScreens", Boolean)
             .about("Whether tiles take the whole width of a wide screen."),
+        app_visibility: Option<AppVisibility> = optional("appVisibility", APP_VISIBILITY).about(APP_VISIBILITY_ABOUT),
     }
 }
 
 /// The looks, as they are returned.
-pub(super) const LOOKS: Shape = Named(
-    "Looks",
-    &Record(&[
-        required("name", NULLABLE_TEXT).about("What the dashboard is called; null: Portico."),
-        required("logo", NULLABLE_TEXT).about("The id of the logo; null: Portico's mark."),
-        required("accentColor", NULLABLE_TEXT).about("The colour of links and buttons; null: Portico's."),
-        required("wallpaper", NULLABLE_TEXT).about("The id of the picture behind the tiles."),
-        required("density", DENSITY).about("How large tiles are."),
-        required("columns", Nullable(&Integer))
-            .about("How many columns of tiles there are where they fit; null: as many as fit."),
-        required("wideScreens", Boolean).about("Whether tiles take the whole width of a wide screen."),
-    ]),
+pub(super) const LOOKS: Shape = Named("Looks", &Record(FIELDS));
+
+const SITE: Shape = Named(
+    "Site",
+    &Record(join!(
+        FIELDS,
+        &[required("fixedAppVisibility", Nullable(&APP_VISIBILITY)).about(
+            "Who sees which app on this host, if its setting `--app-visibility` says it; null: as `appVisibility` says."
+        )],
+    )),
 );
 
+const FIELDS: &[Field] = &[
+    required("name", NULLABLE_TEXT).about("What the dashboard is called; null: Portico."),
+    required("logo", NULLABLE_TEXT).about("The id of the logo; null: Portico's mark."),
+    required("accentColor", NULLABLE_TEXT).about("The colour of links and buttons; null: Portico's."),
+    required("wallpaper", NULLABLE_TEXT).about("The id of the picture behind the tiles."),
+    required("density", DENSITY).about("How large tiles are."),
+    required("columns", Nullable(&Integer))
+        .about("How many columns of tiles there are where they fit; null: as many as fit."),
+    required("wideScreens", Boolean).about("Whether tiles take the whole width of a wide screen."),
+    required("appVisibility", APP_VISIBILITY).about(APP_VISIBILITY_ABOUT),
+];
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Site {
+    #[serde(flatten)]
+    looks: Looks,
+    fixed_app_visibility: Option<AppVisibility>,
+}
+
 pub(super) static ROWS: &[Row] = &[
-    query("site.get", Nothing, LOOKS, |call| Box::pin(get(call)))
+    query("site.get", Nothing, SITE, |call| Box::pin(get(call)))
         .public()
-        .about("What the dashboard looks like.")
+        .about("What the dashboard looks like, and who sees which app.")
         .at("GET", "/api/site"),
     mutation(
         "site.update",
@@ -79,13 +102,18 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         |call| Box::pin(update(call)),
     )
-    .about("Changes what the dashboard looks like, for everyone. Absent fields stay as they are.")
+    .about("Changes what the dashboard looks like, for everyone, and who sees which app. Absent fields stay as they are.")
     .at("PATCH", "/api/site"),
 ];
 
 async fn get(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
-    json(&transaction.get_looks().await?)
+    let looks = transaction.get_looks().await?;
+    let in_force = transaction.get_visibility_in_force().await?;
+    json(&Site {
+        looks,
+        fixed_app_visibility: in_force.is_fixed.then_some(in_force.visibility),
+    })
 }
 
 async fn update(mut call: Call) -> Result<Output, Error> {
@@ -177,6 +205,7 @@ impl LooksChange {
                 Change::Set(columns) => Some(columns),
             },
             wide_screens: self.wide_screens.unwrap_or(present.wide_screens),
+            app_visibility: self.app_visibility.unwrap_or(present.app_visibility),
         }
     }
 }

@@ -18,6 +18,7 @@ mod onboarding;
 mod password_links;
 mod pictures;
 mod search_engines;
+mod seen_by;
 mod sessions;
 mod state;
 mod transaction;
@@ -41,6 +42,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         icons::ROWS,
         app_status::ROWS,
         addresses::ROWS,
+        seen_by::ROWS,
         looks::ROWS,
         pictures::ROWS,
         onboarding::ROWS,

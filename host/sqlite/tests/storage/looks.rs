@@ -1,6 +1,8 @@
 //! What the dashboard looks like, and pictures: what uses one, and what goes.
 
-use portico_storage::{Constraint, Density, Error, Looks, NewPicture, Picture, PictureCount, SearchEngine};
+use portico_storage::{
+    AppVisibility, Constraint, Density, Error, Looks, NewPicture, Picture, PictureCount, SearchEngine,
+};
 
 use crate::store::{Store, app, user};
 
@@ -38,6 +40,7 @@ pub async fn looks_read_back_as_they_were_set(store: &Store) {
         density: Density::Icons,
         columns: Some(7),
         wide_screens: false,
+        app_visibility: AppVisibility::Boards,
     };
     for looks in [&all, &Looks::default(), &all] {
         let mut writer = store.write().await;

@@ -131,6 +131,8 @@ on_every_driver! {
         a_share_lets_people_change_a_board_or_only_view_it
         what_is_shared_no_longer_can_no_longer_be_changed
         a_viewer_sees_apps_if_they_see_each_of_them
+        what_is_stored_decides_who_sees_which_app_unless_it_is_fixed
+        the_boards_of_an_app_and_the_groups_that_see_all_are_found_by_name
     }
     password_links {
         a_link_is_its_users_until_it_expires_is_replaced_or_is_used

@@ -1,6 +1,6 @@
 //! Who may change a board: who made it, and with whom it is shared so. And which apps they see.
 
-use portico_storage::{BoardItem, Share, Shares, Viewer};
+use portico_storage::{AppFilter, AppVisibility, BoardItem, Looks, Share, Shares, Slice, Viewer};
 
 use crate::store::{Store, app, board, texts, user};
 
@@ -137,5 +137,95 @@ pub async fn a_viewer_sees_apps_if_they_see_each_of_them(store: &Store) {
             let sees = writer.sees_apps(&ids_as_texts, &viewer).await.unwrap();
             assert_eq!(sees, expected, "{ids:?} {viewer:?}");
         }
+    }
+}
+
+pub async fn what_is_stored_decides_who_sees_which_app_unless_it_is_fixed(store: &Store) {
+    let mut writer = store.write().await;
+    writer.insert_user(&user("u", "u")).await.unwrap();
+    writer.insert_apps(&[app("a", "a")]).await.unwrap();
+    let looks = Looks {
+        app_visibility: AppVisibility::Boards,
+        ..Looks::default()
+    };
+    // In the transaction itself, what it has set.
+    assert!(
+        writer
+            .get_app("a", &Viewer::User("u".into()))
+            .await
+            .unwrap()
+            .is_some()
+    );
+    writer.set_looks(&looks).await.unwrap();
+    assert!(
+        writer
+            .get_app("a", &Viewer::User("u".into()))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    for viewer in [Viewer::User("u".into()), Viewer::Anonymous] {
+        assert_eq!(reader.get_app("a", &viewer).await.unwrap(), None, "{viewer:?}");
+        assert_eq!(reader.get_apps(&texts(&["a"]), &viewer).await.unwrap(), []);
+        let filter = AppFilter {
+            viewer,
+            name_contains: None,
+        };
+        assert_eq!(reader.count_apps(&filter).await.unwrap(), 0);
+        assert_eq!(reader.list_apps(&filter, Slice::ALL).await.unwrap(), []);
+    }
+    assert!(reader.get_app("a", &Viewer::Everything).await.unwrap().is_some());
+    let in_force = reader.get_visibility_in_force().await.unwrap();
+    assert_eq!(
+        (in_force.visibility, in_force.is_fixed),
+        (AppVisibility::Boards, false)
+    );
+    let fixed = store.another_by_board().await;
+    let in_force = fixed.read().await.get_visibility_in_force().await.unwrap();
+    assert_eq!(
+        (in_force.visibility, in_force.is_fixed),
+        (AppVisibility::Boards, true)
+    );
+}
+
+pub async fn the_boards_of_an_app_and_the_groups_that_see_all_are_found_by_name(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    writer.insert_apps(&[app("a", "a"), app("b", "b")]).await.unwrap();
+    for (id, apps) in [("z", &["a"][..]), ("y", &["b", "a"]), ("x", &["b"]), ("w", &[])] {
+        let items = [
+            BoardItem::App { app_id: "b".into() },
+            BoardItem::Bookmarks { app_ids: texts(apps) },
+        ];
+        let items = items[usize::from(id != "x")..].to_vec();
+        assert!(writer.insert_board(&board(id, None, items), id).await.unwrap());
+    }
+    for (app_id, expected) in [
+        ("a", &["y", "z"][..]),
+        ("b", &["x", "y"]),
+        ("missing", &[]),
+        ("a\0", &[]),
+    ] {
+        let boards = writer.list_boards_with(app_id).await.unwrap();
+        let names: Vec<_> = boards.iter().map(|board| &board.name[..]).collect();
+        assert_eq!(names, expected, "{app_id}");
+    }
+    assert!(
+        writer
+            .set_group_permissions("viewers", &texts(&["app-create"]))
+            .await
+            .unwrap()
+    );
+    for (permissions, expected) in [
+        (&["admin", "app-create"][..], &["b-all", "viewers"][..]),
+        (&["app-create"], &["viewers"]),
+        (&["app-full-all"], &[]),
+        (&[], &[]),
+    ] {
+        let groups = writer.list_groups_with(&texts(permissions)).await.unwrap();
+        let names: Vec<_> = groups.iter().map(|group| &group.name[..]).collect();
+        assert_eq!(names, expected, "{permissions:?}");
     }
 }

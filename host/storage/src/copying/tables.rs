@@ -188,6 +188,7 @@ pub static TABLES: [Table; 23] = [
             "density",
             "tile_columns",
             "wide_screens",
+            "app_visibility",
         ],
     ),
     table(

@@ -1,4 +1,4 @@
-//! What boards and their shares have to keep, and the order in which shares are listed.
+//! What boards and their shares have to keep, and the order in which shares and groups are listed.
 
 use portico_model::Id;
 
@@ -31,6 +31,19 @@ pub(super) fn by_id(shares: &[Share]) -> Vec<Share> {
     shares.sort_by(|share, other| share.id.cmp(&other.id));
     shares.dedup_by(|share, first| share.id == first.id);
     shares
+}
+
+impl State {
+    /// The groups that have at least one of these permissions, by name.
+    pub fn groups_with(&self, permissions: &[String]) -> Vec<Named> {
+        let groups = self.groups.iter();
+        let mut found: Vec<_> = groups
+            .filter(|(_, group)| permissions.iter().any(|held| group.permissions.contains(held)))
+            .collect();
+        found.sort_by_key(|(id, group)| (&group.name_key, *id));
+        let found = found.into_iter();
+        found.map(|(id, group)| named(id, &group.name)).collect()
+    }
 }
 
 /// Shares in the order of names. `name_of` has the name-key and the name of an id.

@@ -17,7 +17,7 @@ use crate::dashboard_records::{
     NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::driver::MOST_EXPIRED;
-use crate::looks::{Looks, NewPicture, Picture, PictureCount};
+use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{ADMIN, Constraint, Error, ProviderSubject, Result, Viewer};
 use crate::secrets;
 use portico_model::{Id, Provider, Timestamp};
@@ -314,6 +314,10 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(theirs.map(|(id, _)| id.clone()).collect())
     }
 
+    async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
+        Ok(self.state.groups_with(permissions))
+    }
+
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_group(id)))
     }
@@ -391,6 +395,12 @@ impl DashboardTransaction for MemoryTransaction {
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
         let mut boards = self.list_boards().await?;
         boards.retain(|board| self.state.can_change_board(user_id, &board.id));
+        Ok(boards)
+    }
+
+    async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>> {
+        let mut boards = self.list_boards().await?;
+        boards.retain(|board| self.state.boards[&board.id].has(app_id));
         Ok(boards)
     }
 
@@ -555,6 +565,10 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_search_engine(id)))
+    }
+
+    async fn get_visibility_in_force(&mut self) -> Result<VisibilityInForce> {
+        Ok(self.visibility_in_force())
     }
 
     async fn get_looks(&mut self) -> Result<Looks> {

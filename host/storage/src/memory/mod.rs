@@ -23,6 +23,7 @@ use crate::context::CallContext;
 use crate::dashboard::{DashboardStorage, DashboardTransaction};
 use crate::driver::{WAIT_TIMEOUT, waited_too_long};
 use crate::ids::Ids;
+use crate::looks::AppVisibility;
 use crate::records::{Access, Result};
 use crate::storage::{Storage, Transaction};
 use state::State;
@@ -34,7 +35,7 @@ pub struct MemoryStorage {
     committed: Arc<RwLock<Arc<State>>>,
     permit: Arc<Mutex<()>>,
     ids: Ids,
-    views_differ: bool,
+    fixed_visibility: Option<AppVisibility>,
 }
 
 impl MemoryStorage {
@@ -51,7 +52,7 @@ impl MemoryStorage {
     /// Shows callers only the apps on boards that they may view.
     pub fn with_apps_by_board(self) -> Self {
         Self {
-            views_differ: true,
+            fixed_visibility: Some(AppVisibility::Boards),
             ..self
         }
     }
@@ -83,7 +84,8 @@ impl MemoryStorage {
         };
         // Read after waiting: a write transaction must see the commit that it waited for.
         let state = self.committed();
-        let transaction = MemoryTransaction::new(state, target, context, self.ids.clone(), self.views_differ);
+        let transaction =
+            MemoryTransaction::new(state, target, context, self.ids.clone(), self.fixed_visibility);
         Ok(Box::new(transaction))
     }
 }

@@ -78,6 +78,16 @@ pub(super) struct BoardRow {
     pub shares: Shares,
 }
 
+impl BoardRow {
+    /// Whether an app is among its items and their bookmarks.
+    pub fn has(&self, app_id: &str) -> bool {
+        self.board
+            .items()
+            .flat_map(BoardItem::app_ids)
+            .any(|id| id == app_id)
+    }
+}
+
 #[derive(Clone)]
 pub(super) struct SearchEngineRow {
     pub engine: SearchEngine,
@@ -158,11 +168,7 @@ impl State {
 
     /// Whether an app is on a board that this viewer may view.
     pub fn sees(&self, viewer: &Viewer, by_shares: bool, app_id: &str) -> bool {
-        let stands_on = |row: &BoardRow| {
-            let mut apps = row.board.items().flat_map(BoardItem::app_ids);
-            apps.any(|id| id == app_id)
-        };
-        let mut boards = self.boards.values().filter(|row| stands_on(row));
+        let mut boards = self.boards.values().filter(|row| row.has(app_id));
         match viewer {
             Viewer::Everything => true,
             Viewer::Anonymous => boards.any(|row| row.board.board.is_public),

@@ -8,6 +8,7 @@ use super::state::State;
 use crate::context::CallContext;
 use crate::driver::{AnswerSize, PasswordSetter, TextSize, Trail, failed_before, only_reads};
 use crate::ids::Ids;
+use crate::looks::{AppVisibility, VisibilityInForce};
 use crate::records::{AppFilter, Error, NewUser, Result, StoredApp, Viewer};
 use portico_model::{App, Id};
 
@@ -33,8 +34,8 @@ pub(super) struct MemoryTransaction {
     pub failed: bool,
     /// The groups of the invite that was taken, for the user who is inserted next.
     pub invited_to: Vec<Id>,
-    /// Whether callers see only the apps on boards that they may view.
-    views_differ: bool,
+    /// Who sees which app, if it is not as stored.
+    fixed_visibility: Option<AppVisibility>,
     /// As in the context of the call.
     pub views_by_shares: bool,
 }
@@ -45,7 +46,7 @@ impl MemoryTransaction {
         target: Option<CommitTarget>,
         context: &CallContext,
         ids: Ids,
-        views_differ: bool,
+        fixed_visibility: Option<AppVisibility>,
     ) -> Self {
         Self {
             state,
@@ -55,7 +56,7 @@ impl MemoryTransaction {
             trail: Trail::of(context),
             failed: false,
             invited_to: Vec::new(),
-            views_differ,
+            fixed_visibility,
             views_by_shares: context.views_by_shares,
         }
     }
@@ -106,9 +107,17 @@ impl MemoryTransaction {
         Ok(found)
     }
 
+    pub fn visibility_in_force(&self) -> VisibilityInForce {
+        VisibilityInForce {
+            visibility: self.fixed_visibility.unwrap_or(self.state.looks.app_visibility),
+            is_fixed: self.fixed_visibility.is_some(),
+        }
+    }
+
     /// Whether an app is in this view.
     pub fn sees(&self, viewer: &Viewer, app: &App) -> bool {
-        !self.views_differ || self.state.sees(viewer, self.views_by_shares, &app.id)
+        self.visibility_in_force().visibility == AppVisibility::Everyone
+            || self.state.sees(viewer, self.views_by_shares, &app.id)
     }
 
     /// The apps that a filter matches.

@@ -15,6 +15,7 @@ use super::{
         icon_picker::{self, Picker},
         list_place::ListPlace,
         tiles::{App, app_path},
+        visibility::SeenBy,
     },
     address, advice,
 };
@@ -54,6 +55,8 @@ struct EditPage<'a> {
     begins: bool,
     /// What was found at the address of a new app.
     found: String,
+    /// Who sees the app, for administrators.
+    seen: Option<SeenBy>,
 }
 
 impl EditPage<'_> {
@@ -110,12 +113,17 @@ async fn show_new(visit: Visitor, query: Query) -> PageResult {
         advice: String::new(),
         begins,
         found: suggested.found,
+        seen: None,
     }))
 }
 
 async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("app-modify-all")?;
     let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
+    let seen = match visit.is_admin() {
+        true => Some(SeenBy::read(&visit.api, &id).await?),
+        false => None,
+    };
     let shown = advice::shown(app.href.as_deref().unwrap_or_default());
     let form = Form::filled([
         ("name", &app.name),
@@ -145,6 +153,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
         advice: advice::of_stored(&visit, app.href.as_deref().unwrap_or_default()),
         begins: false,
         found: String::new(),
+        seen,
     }))
 }
 
@@ -260,6 +269,7 @@ async fn show_merged(
         advice: String::new(),
         begins: false,
         found: String::new(),
+        seen: None,
     };
     Ok(page_with(status, &again))
 }

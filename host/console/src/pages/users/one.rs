@@ -16,7 +16,9 @@ use super::{
         groups::{Group, read_groups},
         keys::ApiKey,
         list_place::ListPlace,
+        paging::Pages,
         segment,
+        visibility::{self, Seen},
     },
     Account, LIST, PageResult, UserRows,
 };
@@ -57,6 +59,8 @@ struct UserPage<'a> {
     member_of: Vec<Group>,
     more_memberships: usize,
     others: Vec<Group>,
+    seen_apps: Seen,
+    pages: Pages,
     /// The link for a new password that was just made. It is shown only here.
     link: Option<PasswordLink>,
     section: &'a str,
@@ -115,6 +119,7 @@ async fn user_page<'a>(
     id: &str,
     sent: &'a Form,
     problems: Problems,
+    number: u32,
 ) -> Result<UserPage<'a>, ApiError> {
     let account = read_user(visit, id).await?;
     let disabled = is_disabled(visit, &account).await?;
@@ -125,9 +130,13 @@ async fn user_page<'a>(
     others.truncate(MOST_CHOICES);
     let more_memberships = member_of.len().saturating_sub(MOST_MEMBERSHIPS);
     member_of.truncate(MOST_MEMBERSHIPS);
+    let seen_apps = Seen::read(&visit.api, id, number).await?;
+    let address = format!("{}?", path(id));
     Ok(UserPage {
         v: visit,
         list: ListPlace::of(visit, LIST),
+        pages: Pages::new(&address, number, visibility::PAGE, seen_apps.total_count),
+        seen_apps,
         account,
         disabled,
         member_of,
@@ -157,9 +166,10 @@ async fn is_disabled(visit: &Visit, user: &Account) -> Result<Option<bool>, ApiE
     Ok(None)
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
+async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
     let form = Form::default();
-    Ok(page(&user_page(&visit, &id, &form, Problems::default()).await?))
+    let shown = user_page(&visit, &id, &form, Problems::default(), query.page()).await?;
+    Ok(page(&shown))
 }
 
 async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
@@ -180,7 +190,7 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
                 form.set(field, merged.text(field).to_owned());
             }
             if !merged.problems.is_empty() {
-                return Ok(again(&user_page(&visit, &id, &form, merged.problems).await?));
+                return Ok(again(&user_page(&visit, &id, &form, merged.problems, 1).await?));
             }
             let input = json!({ "id": id, "name": merged.text("name"), "email": merged.text("email") });
             api.change("user.editProfile", input).await
@@ -201,7 +211,7 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         return Ok(see(&format!("{}?note=saved", path(&id))));
     };
     let problems = visit.problems(error, &["name", "email", "password"])?;
-    Ok(again(&user_page(&visit, &id, &form, problems).await?))
+    Ok(again(&user_page(&visit, &id, &form, problems, 1).await?))
 }
 
 async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> PageResult {
@@ -214,7 +224,7 @@ async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> PageRe
     let input = json!({ "userId": id });
     match visit.api.mutate::<Made>("user.createPasswordLink", input).await {
         Ok(Made { token, expires_at }) => {
-            let mut shown = user_page(visit, id, form, Problems::default()).await?;
+            let mut shown = user_page(visit, id, form, Problems::default(), 1).await?;
             let token = utf8_percent_encode(&token, NON_ALPHANUMERIC);
             let address = format!("{origin}/new-password?token={token}");
             shown.link = Some(PasswordLink { address, expires_at });
@@ -222,7 +232,7 @@ async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> PageRe
         }
         Err(error) => {
             let problems = visit.problems(error, &[])?;
-            Ok(again(&user_page(visit, id, form, problems).await?))
+            Ok(again(&user_page(visit, id, form, problems, 1).await?))
         }
     }
 }

@@ -415,5 +415,6 @@ fn looks_changes(before: &Looks, after: &Looks) -> Vec<Change> {
     changes.field("density", &before.density, &after.density);
     changes.field("columns", &before.columns, &after.columns);
     changes.field("wideScreens", &before.wide_screens, &after.wide_screens);
+    changes.field("appVisibility", &before.app_visibility, &after.app_visibility);
     changes.0
 }
