@@ -407,8 +407,10 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   const { activeElement } = document;
   const isLost = !activeElement || activeElement === document.body;
   if (isLost || (isOther && !activeElement.autofocus)) find("#main")?.focus({ preventScroll: stays > 0 });
-  if (stays > 0) scrollTo({ top: stays, behavior: "instant" });
+  // After htmx has scrolled to the top.
+  const top = stays;
   stays = 0;
+  if (top > 0) queueMicrotask(() => scrollTo({ top, behavior: "instant" }));
 });
 let path = location.pathname;
 let stays = 0;
@@ -428,7 +430,10 @@ function wearTheme() {
 
 // The menu for managing begins closed on phones.
 function foldSections() {
-  if (matchMedia("(max-width: 56rem)").matches) find("details.sections")?.removeAttribute("open");
+  const menu = find("details.sections");
+  if (!menu) return;
+  if (matchMedia("(max-width: 56rem)").matches) menu.open = false;
+  menu.dataset.folds = "";
 }
 foldSections();
 

@@ -1,6 +1,6 @@
 //! nordada/homarr-tagged-apps, and Homarr's web client (`ping-indicator.tsx`): `widget.app.ping`.
 
-use portico_tests::{Builder, Client, Fixtures, Session, administrator, free_port, wait_until};
+use portico_tests::{Builder, Client, Session, administrator, free_port, wait_until};
 use serde_json::{Value, json};
 
 use super::{ask, read};

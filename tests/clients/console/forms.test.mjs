@@ -173,22 +173,22 @@ async function save(page, field, value) {
 
 /** Two tabs change two fields, and then one, of a record. `reopen` leads to its page. */
 async function changeTogether(page, other, [first, second], reopen) {
-  await save(other, first, "Changed there");
+  await save(other, first, "changed there");
   await save(page, second, "changed-here@example.com");
   await reopen(page);
-  assert.equal(await page.inputValue(first), "Changed there");
+  assert.equal(await page.inputValue(first), "changed there");
   assert.equal(await page.inputValue(second), "changed-here@example.com");
   await reopen(other);
-  await save(other, first, "Again there");
-  await save(page, first, "Again here");
+  await save(other, first, "again there");
+  await save(page, first, "again here");
   // What is stored is shown, and not overwritten.
-  assert.match(await page.locator(`${first}-problem`).innerText(), /changed meanwhile, to: Again there/);
-  assert.equal(await page.inputValue(first), "Again here");
+  assert.match(await page.locator(`${first}-problem`).innerText(), /changed meanwhile, to: again there/);
+  assert.equal(await page.inputValue(first), "again here");
   await reopen(other);
-  assert.equal(await other.inputValue(first), "Again there");
-  await save(page, first, "Again here");
+  assert.equal(await other.inputValue(first), "again there");
+  await save(page, first, "again here");
   await reopen(other);
-  assert.equal(await other.inputValue(first), "Again here");
+  assert.equal(await other.inputValue(first), "again here");
 }
 
 test("two tabs that edit one search engine do not undo each other", async () => {

@@ -135,7 +135,7 @@ test("a first evening: the catalogue, 3 apps and 300", async () => {
   await call(page, PORTICO_EMPTY, "app.createMany", apps.filter(({ name }) => !some.includes(name)));
   await call(page, PORTICO_EMPTY, "site.update", { density: "icons" });
   await page.goto(`${PORTICO_EMPTY}/`);
-  assert.equal(await page.locator("#found a.tile").count(), 300);
+  assert.equal(await page.locator("#found .tiles a.tile").count(), 300);
   await page.context().close();
   await each("many", "/", { until: "a.tile" });
 });

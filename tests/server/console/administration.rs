@@ -1,6 +1,6 @@
 //! The audit log and the configuration.
 
-use portico_tests::{Fixtures, Portico, administrator};
+use portico_tests::{Client, Fixtures, Portico, administrator};
 use serde_json::{Value, json};
 
 use super::{Browser, escaped};

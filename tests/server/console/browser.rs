@@ -24,10 +24,10 @@ const APPS: [&str; 20] = [
     "Portainer",
     "Navidrome",
     "Mealie",
-    "Frigate",
+    "Linkding",
     "Syncthing",
     "Kavita",
-    "FreshRSS",
+    "Zigbee2MQTT",
     "Node-RED",
     "Proxmox",
 ];
