@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run demo test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers
+.PHONY: help build run demo test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers pictures
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -100,6 +100,16 @@ target/python/installed: $(requirements)
 	python3 -m venv --clear target/python
 	target/python/bin/pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(requirements))
 	@touch $@
+
+# Those of all pictures that the test takes which the docs show.
+pictures := home-dark-1280 home-light-1280 home-light-390 edit-light-1280 status-dark-1280 looks-light-1280 first-light-1280 many-dark-1280
+pictures: component nextest ## take the pictures of docs/images anew; target/pictures has more of them
+	@tests/install.sh chromium chromium
+	@fc-list 2>/dev/null | grep -q 'Inter:' || tests/install.sh no-such-program fonts-inter
+	cargo build --workspace --bin portico
+	PORTICO_SCREENSHOTS=$(CURDIR)/target/pictures cargo nextest run --workspace --test server --run-ignored all \
+		-E 'test(the_sample_household_is_shown_with_3_40_and_300_apps)'
+	rm -f docs/images/* && cp $(pictures:%=target/pictures/%.webp) docs/images
 
 PROVIDERS ?= slapd 389-ds samba oidc-provider django-oauth-toolkit canaille
 test-providers: component target/python/installed ## sign in at real directories and issuers, set up as docs/sign-in.md says; PROVIDERS="slapd samba"

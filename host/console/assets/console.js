@@ -28,6 +28,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     }
   }
   if (event.detail.target === document.body) remember();
+  // A change leads back to the page on which it was made: it stays where it was scrolled.
+  const isChange = requestConfig.verb !== "get" && xhr.status < 400;
+  const isHere = new URL(xhr.responseURL).pathname === location.pathname;
+  stays = isChange && isHere && event.detail.target === document.body ? scrollY : 0;
   // What was typed stays if it could not be sent.
   if (requestConfig.verb === "get") return;
   const hasEnded = new URL(xhr.responseURL).pathname === "/sign-in" && requestConfig.path !== "/sign-in";
@@ -402,9 +406,14 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   forgetNote();
   const { activeElement } = document;
   const isLost = !activeElement || activeElement === document.body;
-  if (isLost || (isOther && !activeElement.autofocus)) find("#main")?.focus();
+  if (isLost || (isOther && !activeElement.autofocus)) find("#main")?.focus({ preventScroll: stays > 0 });
+  // After htmx has scrolled to the top.
+  const top = stays;
+  stays = 0;
+  if (top > 0) queueMicrotask(() => scrollTo({ top, behavior: "instant" }));
 });
 let path = location.pathname;
+let stays = 0;
 
 // htmx leaves HEAD as it was.
 function wearTheme() {
@@ -421,7 +430,10 @@ function wearTheme() {
 
 // The menu for managing begins closed on phones.
 function foldSections() {
-  if (matchMedia("(max-width: 56rem)").matches) find("details.sections")?.removeAttribute("open");
+  const menu = find("details.sections");
+  if (!menu) return;
+  if (matchMedia("(max-width: 56rem)").matches) menu.open = false;
+  menu.dataset.folds = "";
 }
 foldSections();
 
@@ -467,10 +479,11 @@ document.addEventListener("input", ({ target }) => {
 // Clocks show the time of day where they are, or where the reader is.
 function tick() {
   for (const clock of all(".hour")) {
-    const options = { hour: "numeric", minute: "2-digit", timeZone: clock.dataset.zone || undefined };
-    const { lang } = document.documentElement;
+    const timeZone = clock.dataset.zone || undefined;
+    const say = (options) => new Intl.DateTimeFormat(document.documentElement.lang, { ...options, timeZone }).format();
     try {
-      clock.textContent = new Intl.DateTimeFormat(lang, options).format(new Date());
+      clock.textContent = say({ hour: "numeric", minute: "2-digit" });
+      clock.nextElementSibling.textContent = say({ weekday: "short", day: "numeric", month: "long" });
     } catch {
       // A time zone that this browser does not know.
       clock.textContent = "?";
@@ -491,12 +504,15 @@ function enrich() {
     if (image.complete && image.naturalWidth === 0) image.decode().catch(() => replaceIcon(image));
   }
   for (const button of all("[data-copy][hidden]")) button.hidden = false;
-  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const say = (moment, options) => new Intl.DateTimeFormat(document.documentElement.lang, options).format(moment);
   for (const time of all("time[datetime]:not([title])")) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     time.title = time.textContent;
-    time.textContent = format.format(moment);
+    // Where there is little room.
+    const isToday = time.closest(".mark, .brief") && moment.toDateString() === new Date().toDateString();
+    const day = time.closest(".tile") ? { day: "numeric", month: "short" } : { dateStyle: "medium", timeStyle: "short" };
+    time.textContent = say(moment, isToday ? { timeStyle: "short" } : day);
   }
 }
 enrich();

@@ -65,6 +65,8 @@ pub(crate) struct TileAttributes<'a> {
     pub looks: &'a Looks,
     /// Whether the page is one that shows tiles to people.
     pub is_board: bool,
+    /// Whether the wallpaper hangs behind them.
+    pub has_wall: bool,
 }
 
 impl std::fmt::Display for TileAttributes<'_> {
@@ -81,7 +83,7 @@ impl std::fmt::Display for TileAttributes<'_> {
         if self.is_board && looks.wide_screens {
             formatter.write_str(" data-wide")?;
         }
-        if self.is_board && looks.wallpaper.is_some() {
+        if self.has_wall && looks.wallpaper.is_some() {
             formatter.write_str(" data-wall")?;
         }
         Ok(())

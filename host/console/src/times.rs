@@ -53,12 +53,14 @@ impl askama::filters::HtmlSafe for TimeElement {}
 /// The time of day in a time zone, or where the reader is. The script of the pages knows it; before that, it is in UTC.
 pub(crate) struct Clock {
     zone: String,
-    shown: String,
+    hour: String,
+    day: String,
 }
 
 impl Clock {
-    pub fn now(zone: Option<String>) -> Self {
-        let shown = now().and_then(|now| now.format(format_description!("[hour]:[minute] UTC")).ok());
+    pub fn now(zone: Option<String>, language: Language) -> Self {
+        let now = now().unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let hour = now.format(format_description!("[hour]:[minute] UTC"));
         let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "/_+-".contains(letter);
         Self {
             zone: zone
@@ -66,17 +68,36 @@ impl Clock {
                 .chars()
                 .filter(|letter| is_safe(*letter))
                 .collect(),
-            shown: shown.unwrap_or_default(),
+            hour: hour.unwrap_or_default(),
+            day: day_of_week(now.date(), language),
+        }
+    }
+}
+
+/// A day without its year, such as Sat, 28 November.
+fn day_of_week(date: Date, language: Language) -> String {
+    const DAYS: [&str; 7] = ["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"];
+    const MONTHS: &str = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember";
+    let day = date.day();
+    match language {
+        Language::English => {
+            let weekday = date.weekday().to_string();
+            format!("{}, {day} {}", &weekday[..3], date.month())
+        }
+        Language::German => {
+            let weekday = DAYS[usize::from(date.weekday().number_days_from_monday())];
+            let months = MONTHS.split(' ').nth(usize::from(u8::from(date.month())) - 1);
+            format!("{weekday}., {day}. {}", months.unwrap_or_default())
         }
     }
 }
 
 impl fmt::Display for Clock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { zone, shown } = self;
+        let Self { zone, hour, day } = self;
         write!(
             formatter,
-            r#"<time class="hour" data-zone="{zone}">{shown}</time>"#
+            r#"<time class="hour" data-zone="{zone}">{hour}</time><span class="day">{day}</span>"#
         )?;
         if zone.is_empty() {
             return Ok(());
@@ -159,6 +180,13 @@ mod tests {
         );
         let hostile = TimeElement::new("\"><script>", Language::English).to_string();
         assert_eq!(hostile, r#"<time datetime=""></time>"#);
+    }
+
+    #[test]
+    fn a_day_of_the_week_is_said_in_the_readers_language() {
+        let day = Date::from_calendar_date(2026, time::Month::March, 1).unwrap();
+        assert_eq!(day_of_week(day, Language::English), "Sun, 1 March");
+        assert_eq!(day_of_week(day, Language::German), "So., 1. März");
     }
 
     #[test]

@@ -276,9 +276,12 @@ impl Visit {
 
     /// The attributes of the element around the tiles of this page.
     pub fn tiles(&self) -> TileAttributes<'_> {
+        let is_board = self.is_home() || ["/boards", "/b"].iter().any(|path| self.is_in(path));
         TileAttributes {
             looks: self.looks(),
-            is_board: self.is_home() || ["/boards", "/b"].iter().any(|path| self.is_in(path)),
+            is_board,
+            // A form is quiet.
+            has_wall: is_board && !self.path().ends_with("/edit"),
         }
     }
 
@@ -303,7 +306,7 @@ impl Visit {
     /// The time of day, in this time zone or where the reader is, which only a script knows. Without one it is that of
     /// the moment when the page was made.
     pub fn clock(&self, zone: &Option<String>) -> Clock {
-        Clock::now(zone.clone())
+        Clock::now(zone.clone(), self.t.language)
     }
 
     pub fn htmx(&self) -> &'static str {

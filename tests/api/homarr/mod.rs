@@ -7,6 +7,7 @@ mod calls;
 mod hatlabs;
 mod kubernetes;
 mod mcp;
+mod pings;
 mod terraform;
 mod users;
 

@@ -139,6 +139,149 @@ test("two tabs that edit one app do not undo each other", async () => {
   page.assertQuiet();
 });
 
+/** What two tabs say of the page of one record, after it was opened in both. */
+async function inTwoTabs(address, work) {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(address);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await work(page, other);
+  page.assertQuiet();
+  await page.context().close();
+}
+
+/** Saves the card of a page in which this field is, and waits for the answer. */
+async function save(page, field, value) {
+  await page.fill(field, value);
+  const form = page.locator("form", { has: page.locator(field) });
+  await settled(page, () => form.getByRole("button", { name: "Save", exact: true }).click());
+}
+
+/** Two tabs change two fields, and then one, of a record. `reopen` leads to its page. */
+async function changeTogether(page, other, [first, second], reopen) {
+  await save(other, first, "changed there");
+  await save(page, second, "changed-here@example.com");
+  await reopen(page);
+  assert.equal(await page.inputValue(first), "changed there");
+  assert.equal(await page.inputValue(second), "changed-here@example.com");
+  await reopen(other);
+  await save(other, first, "again there");
+  await save(page, first, "again here");
+  // What is stored is shown, and not overwritten.
+  assert.match(await page.locator(`${first}-problem`).innerText(), /changed meanwhile, to: again there/);
+  assert.equal(await page.inputValue(first), "again here");
+  await reopen(other);
+  assert.equal(await other.inputValue(first), "again there");
+  await save(page, first, "again here");
+  await reopen(other);
+  assert.equal(await other.inputValue(first), "again here");
+}
+
+test("two tabs that edit one search engine do not undo each other", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/engines`);
+  const edit = await page.getByRole("link", { name: "Edit Library" }).getAttribute("href");
+  await inTwoTabs(url + edit, (page, other) =>
+    changeTogether(page, other, ["#name", "#description"], (tab) => tab.goto(url + edit)),
+  );
+});
+
+test("two tabs that edit one user do not undo each other", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/users/new`);
+  await page.fill("#username", "hopper");
+  await page.fill("#password", "correct horse battery");
+  await page.locator("#password").press("Enter");
+  const link = page.getByRole("link", { name: "hopper", exact: true });
+  const address = url + (await link.getAttribute("href"));
+  await inTwoTabs(address, (page, other) =>
+    changeTogether(page, other, ["#name", "#email"], (tab) => tab.goto(address)),
+  );
+});
+
+test("two tabs that edit one group do not undo each other", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/groups/new`);
+  await page.fill("#name", "cooks");
+  await page.locator("#name").press("Enter");
+  await page.getByRole("heading", { name: "cooks" }).waitFor();
+  await inTwoTabs(page.url(), async (page, other) => {
+    const address = page.url();
+    const tick = async (tab, permission) => {
+      const box = tab.locator(`input[name="permissions"][value="${permission}"]`);
+      await box.check();
+      const form = tab.locator("form", { has: box });
+      await settled(tab, () => form.getByRole("button", { name: "Save", exact: true }).click());
+    };
+    await tick(other, "app-create");
+    await tick(page, "board-create");
+    await page.goto(address);
+    for (const permission of ["app-create", "board-create"]) {
+      assert.ok(await page.locator(`input[name="permissions"][value="${permission}"]`).isChecked(), permission);
+    }
+    await other.goto(address);
+    await save(other, "#name", "bakers");
+    await save(page, "#name", "brewers");
+    assert.match(await page.locator("#name-problem").innerText(), /changed meanwhile, to: bakers/);
+    await other.goto(address);
+    assert.equal(await other.inputValue("#name"), "bakers");
+    await save(page, "#name", "brewers");
+    await other.goto(address);
+    assert.equal(await other.inputValue("#name"), "brewers");
+  });
+});
+
+test("two tabs that share one board do not undo each other", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/manage/boards`);
+  const address = url + (await page.getByRole("link", { name: "Share Kitchen" }).getAttribute("href"));
+  await inTwoTabs(`${address}?q=grace`, async (page, other) => {
+    await settled(page, () => button(page, "Add grace").click());
+    await page.goto(address);
+    await other.goto(address);
+    await settled(other, () => other.getByRole("button", { name: /change.*grace|grace.*change/i }).click());
+    // This tab still shows that grace may only see it.
+    await settled(page, () => button(page, "Remove grace").click());
+    assert.match(await page.locator("main").innerText(), /changed meanwhile/);
+    await other.goto(address);
+    assert.equal(await button(other, "Remove grace").count(), 1, "nothing was removed");
+    await settled(page, () => button(page, "Remove grace").click());
+    await other.goto(address);
+    assert.equal(await button(other, "Remove grace").count(), 0);
+  });
+});
+
+test("saving on the page of a user or a group stays there, and their list stays as it was", async () => {
+  const page = await open(browser, { viewport: { width: 1280, height: 500 } });
+  await signIn(page);
+  await page.goto(`${url}/users?q=gra`);
+  await page.getByRole("link", { name: "grace", exact: true }).click();
+  await page.getByRole("heading", { name: "grace" }).waitFor();
+  const email = page.locator("#email");
+  await email.fill("grace@example.org");
+  await email.scrollIntoViewIfNeeded();
+  const scrolled = await page.evaluate(() => scrollY);
+  assert.ok(scrolled > 0);
+  await settled(page, () => email.press("Enter"));
+  assert.equal(await page.evaluate(() => scrollY), scrolled);
+  const note = page.getByText("Saved.");
+  await note.waitFor();
+  const box = await note.boundingBox();
+  assert.ok(box.y >= 0 && box.y < 500, "what was said of the change is in view");
+  // Also after a change, the list is where it was.
+  await page.getByRole("link", { name: "Delete user" }).click();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.getByRole("heading", { name: "grace" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Users", exact: true }).click();
+  await page.waitForURL(`${url}/users?q=gra`);
+  page.assertQuiet();
+});
+
 test("a search engine is one click, and one of one's own an address", async () => {
   const page = await open(browser);
   await signIn(page);

@@ -37,6 +37,40 @@ test("typing filters the tiles, the arrow keys choose one, and Enter opens it", 
   page.assertQuiet();
 });
 
+test("the first page with 20 apps is below 60 kB without its icons, and nothing on it moves", async () => {
+  for (const width of [1280, 390]) {
+    const page = await open(browser, { viewport: { width, height: 800 } });
+    await signIn(page);
+    const context = await page.context().newCDPSession(page);
+    await context.send("Network.enable");
+    await context.send("Network.setCacheDisabled", { cacheDisabled: true });
+    const addresses = new Map();
+    const sizes = new Map();
+    context.on("Network.requestWillBeSent", ({ requestId, request }) => addresses.set(requestId, new URL(request.url).pathname));
+    context.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => sizes.set(requestId, encodedDataLength));
+    // What the page has moved by, from its beginning.
+    await page.addInitScript(() => {
+      window.moved = [];
+      new PerformanceObserver((list) => {
+        for (const { value, sources } of list.getEntries()) {
+          moved.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 100) ?? node?.nodeName)]);
+        }
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    await page.goto(`${url}/?all=1`, { waitUntil: "networkidle" });
+    assert.equal(await page.locator("#found .tiles a.tile").count(), 20);
+    const weighed = [...sizes].map(([id, size]) => [addresses.get(id), size]).filter(([path]) => !path.startsWith("/icons/"));
+    const weight = weighed.reduce((sum, [, size]) => sum + size, 0);
+    assert.ok(weighed.length >= 4, JSON.stringify(weighed));
+    console.log(`${width} wide: ${weight} bytes`);
+    assert.ok(weight < 60_000, `${weight} bytes: ${JSON.stringify(weighed)}`);
+    // Two frames later, what was laid out last has been reported.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    assert.deepEqual(await page.evaluate(() => moved), []);
+    page.assertQuiet();
+  }
+});
+
 test("an icon that cannot be had is replaced by the first letter", async () => {
   const page = await open(browser);
   await signIn(page);

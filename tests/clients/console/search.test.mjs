@@ -40,9 +40,9 @@ test("an app that is not on the board is found after those that are, and then th
   assert.deepEqual(await visible(page), ["Jellyfin", "Search Library for “jelly”"]);
   assert.equal(await page.locator(".total").innerText(), "1 app");
   await page.fill("#find", "127.0.0.1");
-  assert.equal((await visible(page)).length, 13);
+  assert.equal((await visible(page)).length, 21);
   await page.fill("#find", "WHAT it is for");
-  assert.equal((await visible(page)).length, 13);
+  assert.equal((await visible(page)).length, 21);
   await page.fill("#find", "");
   assert.deepEqual(await visible(page), ["Gitea", "Grafana", "Home Assistant"]);
   page.assertQuiet();

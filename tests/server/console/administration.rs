@@ -49,6 +49,20 @@ fn the_audit_log_is_filtered_by_user_procedure_outcome_and_day() {
 }
 
 #[test]
+fn the_audit_log_names_keys_invites_and_the_readers_own_sessions() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let key = json!({ "userId": root.user_id, "name": "Backup of the NAS" });
+    root.mutate("apiKeys.create", &key).data();
+    let invite = json!({ "expirationDate": "2100-01-01T00:00:00Z", "note": "Aunt Ada" });
+    root.mutate("invite.createInvite", &invite).data();
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/audit");
+    page.assert_shows("href=\"/keys\">Backup of the NAS</a>")
+        .assert_shows("href=\"/invites\">Aunt Ada</a>");
+}
+
+#[test]
 fn a_document_is_shown_as_a_difference_before_it_is_applied() {
     let server = Portico::start();
     let root = administrator(&server);

@@ -6,8 +6,10 @@ use std::process::Command;
 use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, Session, administrator, free_port, node};
 use serde_json::{Value, json};
 
+use crate::demo::Demo;
+
 /// Nextcloud has an icon that cannot be had.
-const APPS: [&str; 12] = [
+const APPS: [&str; 20] = [
     "Nextcloud",
     "Own cloud",
     "Grafana",
@@ -20,6 +22,14 @@ const APPS: [&str; 12] = [
     "Uptime Kuma",
     "Pi-hole",
     "Portainer",
+    "Navidrome",
+    "Mealie",
+    "Linkding",
+    "Syncthing",
+    "Kavita",
+    "Zigbee2MQTT",
+    "Node-RED",
+    "Proxmox",
 ];
 
 /// A disc of a colour of its own.
@@ -243,6 +253,29 @@ fn a_first_evening_is_guided_by_mouse_keyboard_touch_and_without_javascript() {
         &servers[0],
         &[("PORTICO_URLS", json!(urls).to_string())],
     );
+}
+
+/// `make pictures` takes the pictures of the docs with it.
+#[test]
+#[ignore = "make test-all"]
+fn the_sample_household_is_shown_with_3_40_and_300_apps() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let demo = Demo::start(&folder);
+    let empty = Portico::start();
+    administrator(&empty);
+    let fonts = node::client("console").join("fonts.conf");
+    run(
+        "pictures.test.mjs",
+        &empty,
+        &[
+            ("PORTICO_URL", format!("http://{}", demo.address)),
+            ("PORTICO_PASSWORD", demo.passwords["ada"].clone()),
+            ("PORTICO_EMPTY", format!("http://{}", empty.address())),
+            ("PORTICO_EMPTY_PASSWORD", PASSWORD.into()),
+            ("FONTCONFIG_FILE", fonts.display().to_string()),
+        ],
+    );
+    demo.stop();
 }
 
 #[test]

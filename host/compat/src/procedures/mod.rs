@@ -5,6 +5,7 @@ mod extras;
 mod grid;
 mod info;
 mod lists;
+mod pings;
 mod users;
 mod view;
 
@@ -69,6 +70,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
         boards::PROCEDURES,
         info::PROCEDURES,
         lists::PROCEDURES,
+        pings::PROCEDURES,
         users::PROCEDURES,
     ];
     all.into_iter().flatten().find(|procedure| procedure.name == name)

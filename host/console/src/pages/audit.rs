@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     found_users::{Found, find, names},
+    invites::Invite,
+    keys::ApiKey,
     paging::Pages,
+    profile::Session,
     segment,
     tiles::{self, BoardLink},
 };
@@ -286,6 +289,34 @@ async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String,
     for (id, name) in names(&visit.api, ids("user")).await? {
         let path = format!("/users/{}", segment(&id));
         found.insert(id, (name, path));
+    }
+    if !ids("apiKeys").is_empty() {
+        let keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
+        for key in keys.into_iter().filter(|key| ids("apiKeys").contains(&&*key.id)) {
+            found.insert(key.id.clone(), (key.label(visit), "/keys".into()));
+        }
+    }
+    if !ids("invite").is_empty() {
+        let invites: Vec<Invite> = visit.api.query("invite.getAll", Value::Null).await?;
+        for invite in invites
+            .into_iter()
+            .filter(|invite| ids("invite").contains(&&*invite.id))
+        {
+            found.insert(invite.id.clone(), (invite.title().into(), "/invites".into()));
+        }
+    }
+    // The API tells nobody of the sessions of others.
+    if !ids("session").is_empty() {
+        let sessions: Vec<Session> = visit.api.query("session.getAll", Value::Null).await?;
+        for session in sessions
+            .into_iter()
+            .filter(|session| ids("session").contains(&&*session.id))
+        {
+            found.insert(
+                session.id.clone(),
+                (session.place(visit), "/profile/sessions".into()),
+            );
+        }
     }
     // These procedures return all records at once.
     let lists = [

@@ -27,6 +27,9 @@ use crate::{
 /// The most tiles on one page. With more apps, the page shows the first of them and a way to the others.
 const MOST_TILES: usize = 1_000;
 
+/// Up to this number of apps, the page offers to add more.
+const FEW: usize = 6;
+
 /// Apps on a page, if not all are on one: the largest page of the API.
 const PAGE: usize = 100;
 
@@ -97,6 +100,25 @@ impl HomePage {
         let words = fill(self.v.t.home.search_web, &[&engine.name, &self.query]);
         let address = engine.address(&self.query);
         Some((&engine.name, &engine.url_template, words, address))
+    }
+
+    /// Whether there is something above the tiles: boards to go to, or what can be done with the one that is shown.
+    fn has_bar(&self) -> bool {
+        let shows_board = matches!(&self.content, Content::Boards(boards) if !boards.is_empty());
+        !self.links.boards.is_empty() || (self.v.user.is_some() && shows_board)
+    }
+
+    /// Whether this page shows the board, also as the reader's home.
+    fn is_shown(&self, link: &BoardLink) -> bool {
+        match &self.content {
+            Content::Apps(_) => false,
+            Content::Boards(boards) => boards.iter().any(|(_, board)| board.id == link.id),
+        }
+    }
+
+    /// Whether the reader has only begun to add apps.
+    fn has_few(&self) -> bool {
+        self.query.is_empty() && self.v.may("app-create") && matches!(self.total, Some(1..=FEW))
     }
 
     fn is_empty(&self) -> bool {

@@ -37,8 +37,8 @@ const LIST: &str = "/invites";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Invite {
-    id: String,
+pub(super) struct Invite {
+    pub id: String,
     expiration_date: String,
     creator: Option<Found>,
     note: Option<String>,
@@ -51,7 +51,7 @@ impl Invite {
     }
 
     /// What it is called: for whom it is, or its id.
-    fn title(&self) -> &str {
+    pub fn title(&self) -> &str {
         self.note.as_deref().unwrap_or(&self.id)
     }
 

@@ -1,11 +1,9 @@
 //! The place in a list from which a page was opened: its search and its page. Saving leads back to it.
 
 use form_urlencoded::Serializer;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::{
-    form::Form,
-    visit::{Query, Visit},
-};
+use crate::{form::Form, visit::Visit};
 
 /// The name of the hidden field that keeps it.
 pub(super) const FIELD: &str = "list";
@@ -21,24 +19,20 @@ fn is_word(text: &str) -> bool {
 pub(super) struct ListPlace(String);
 
 impl ListPlace {
-    /// Where the browser was when it opened this page, if that was the list with this path.
+    /// What the address of this page keeps. Otherwise where the browser was when it opened the page, if that was the list
+    /// with this path.
     pub fn of(visit: &Visit, path: &str) -> Self {
-        Self::read(path, visit.came_from.as_deref().unwrap_or_default())
-    }
-
-    /// The same, as the link to a page keeps it, which leads on from a record's own page.
-    pub fn linked(query: &Query, path: &str) -> Self {
-        Self::read(path, query.text(FIELD))
+        let (_, query) = visit.here.split_once('?').unwrap_or_default();
+        let mut query = form_urlencoded::parse(query.as_bytes()).take(100);
+        match query.find(|(name, _)| name == FIELD) {
+            Some((_, kept)) => Self::read(path, &kept),
+            None => Self::read(path, visit.came_from.as_deref().unwrap_or_default()),
+        }
     }
 
     /// The same, as a form keeps it.
     pub fn kept(form: &Form, path: &str) -> Self {
         Self::read(path, form.text(FIELD))
-    }
-
-    /// The same, as an address keeps it.
-    pub fn asked(query: &Query, path: &str) -> Self {
-        Self::read(path, query.text(FIELD))
     }
 
     /// Takes from an address only what lists have, because anything can send one.
@@ -59,11 +53,27 @@ impl ListPlace {
         Self(format!("{path}{mark}{kept}"))
     }
 
+    /// The address of a page that is reached from the list and keeps this place.
+    pub fn kept_by(&self, page: &str) -> String {
+        match self.0.contains('?') {
+            false => page.to_owned(),
+            true => format!(
+                "{page}?{FIELD}={}",
+                utf8_percent_encode(&self.0, NON_ALPHANUMERIC)
+            ),
+        }
+    }
+
     /// The list with a note above it.
     pub fn with_note(&self, note: &str) -> String {
-        let mark = if self.0.contains('?') { '&' } else { '?' };
-        format!("{}{mark}note={note}", self.0)
+        noted(&self.0, note)
     }
+}
+
+/// The address of a page with a note above it.
+pub(super) fn noted(page: &str, note: &str) -> String {
+    let mark = if page.contains('?') { '&' } else { '?' };
+    format!("{page}{mark}note={note}")
 }
 
 impl std::fmt::Display for ListPlace {
@@ -98,6 +108,11 @@ mod tests {
         assert_eq!(
             ListPlace::read("/apps", "/apps?q=%0d%0a").with_note("saved"),
             "/apps?q=%0D%0A&note=saved"
+        );
+        assert_eq!(ListPlace::read("/apps", "").kept_by("/apps/1"), "/apps/1");
+        assert_eq!(
+            ListPlace::read("/apps", "/apps?q=a&page=2").kept_by("/apps/1"),
+            "/apps/1?list=%2Fapps%3Fq%3Da%26page%3D2"
         );
     }
 }

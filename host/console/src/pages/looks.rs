@@ -3,12 +3,13 @@
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use portico_rules::bounds;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     PageResult,
     pictures::{self, MOST_BYTES},
     profile::size,
+    tiles::{App, Apps},
 };
 use crate::{
     api::ApiError,
@@ -56,6 +57,8 @@ struct LooksPage<'a> {
     problems: Problems,
     read: WasRead,
     is_tried: bool,
+    /// Apps as an example of tiles.
+    apps: Vec<App>,
 }
 
 impl LooksPage<'_> {
@@ -99,8 +102,16 @@ impl LooksPage<'_> {
         TileAttributes {
             looks: &self.looks,
             is_board: false,
+            has_wall: false,
         }
     }
+}
+
+/// The first apps that the reader sees.
+async fn example(visit: &Visit) -> Vec<App> {
+    let input = json!({ "page": 1, "pageSize": 6, "search": "" });
+    let found: Result<Apps, ApiError> = visit.api.query("app.getPaginated", input).await;
+    found.map(|found| found.items).unwrap_or_default()
 }
 
 /// The fields of looks, as texts.
@@ -157,6 +168,7 @@ async fn show(visit: Visitor) -> PageResult {
             problems: Problems::default(),
             read,
             is_tried: false,
+            apps: example(&visit).await,
         },
     ))
 }
@@ -190,6 +202,7 @@ async fn save(visit: Visitor, request: Request) -> PageResult {
         is_tried: problems.is_empty(),
         problems,
         read,
+        apps: example(&visit).await,
     };
     Ok(page_with(status, &again))
 }

@@ -26,6 +26,9 @@ impl Pages {
 
     /// One page of a list that the API returns as a whole, and the links to the other pages.
     pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
+        // What was on a page may be gone.
+        let last = Self::new(address, current, size, items.len()).last;
+        let current = current.min(last);
         let pages = Self::new(address, current, size, items.len());
         let start = (current as usize - 1).saturating_mul(size).min(items.len());
         let mut shown = items.split_off(start);

@@ -213,6 +213,43 @@ mod tests {
     }
 
     #[test]
+    fn text_on_tiles_is_readable_on_every_wallpaper() {
+        // As `console.css` has them: ground, how much of it the veil has, surface, texts on it.
+        const CASES: [(&str, f64, &str, [&str; 3]); 2] = [
+            ("#f5f6f8", 0.35, "#ffffff", ["#1a1e23", "#56606b", "#b42318"]),
+            ("#101317", 0.45, "#181c22", ["#e9ecf0", "#a3adb8", "#ff9d92"]),
+        ];
+        let css = include_str!("../../assets/console.css");
+        for written in [
+            "--veil: light-dark(rgb(245 246 248 / 35%), rgb(16 19 23 / 45%))",
+            "--surface: light-dark(#ffffff, #181c22)",
+            "--soft: light-dark(#56606b, #a3adb8)",
+            "--bad: light-dark(#b42318, #ff9d92)",
+            "--pane: color-mix(in srgb, var(--surface) 82%, transparent)",
+        ] {
+            assert!(css.contains(written), "{written}");
+        }
+        let mix = |over: Color, share: f64, under: Color| {
+            let channel = |at: usize| {
+                let mixed = share * f64::from(over.0[at]) + (1.0 - share) * f64::from(under.0[at]);
+                mixed.round() as u8
+            };
+            Color([channel(0), channel(1), channel(2)])
+        };
+        for (ground, veil, surface, texts) in CASES {
+            for corner in 0..8_u8 {
+                let wall = Color([0, 1, 2].map(|bit| if corner >> bit & 1 == 1 { 255 } else { 0 }));
+                let behind = mix(Color::parse(ground).unwrap(), veil, wall);
+                let pane = mix(Color::parse(surface).unwrap(), 0.82, behind);
+                for text in texts {
+                    let found = Color::parse(text).unwrap().contrast(pane);
+                    assert!(found >= READABLE, "{text} on {pane} has {found}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_colour_that_is_readable_stays_as_it_was_chosen() {
         let chosen = Color::parse("#3451c6").unwrap();
         assert_eq!(Shades::light(chosen).accent, chosen);

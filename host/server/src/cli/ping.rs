@@ -55,6 +55,14 @@ enum Audience {
 }
 
 impl PingSettings {
+    /// Those of `portico demo`, whose apps are on this machine.
+    pub fn of_this_machine() -> Self {
+        Self {
+            allow: "127.0.0.0/8,::1".parse().ok(),
+            ..Self::default()
+        }
+    }
+
     /// What checks apps; it starts nothing before somebody looks.
     pub fn checker(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Arc<dyn Reachability>>> {
         if self.show == Some(Audience::Off) {

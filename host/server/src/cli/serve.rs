@@ -236,15 +236,12 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
         let what = format!("{} to be applied", document.name());
         patiently(what, apply_at_start(&host, &document)).await?;
     }
-    let household = match is_demo {
-        true => Some(Household::move_in(&host.service).await?),
-        false => None,
-    };
-    let is_open = !host
-        .service
-        .has_users("start")
-        .await
-        .map_err(|error| anyhow::anyhow!(error.message))?;
+    let is_open = !is_demo
+        && !host
+            .service
+            .has_users("start")
+            .await
+            .map_err(|error| anyhow::anyhow!(error.message))?;
     // From the first connection on, a signal finishes what was accepted.
     drop(starting);
     let listener = match listener {
@@ -253,6 +250,10 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
     };
     let listener = TcpListener::from_std(listener)?;
     let address = listener.local_addr()?;
+    let household = match is_demo {
+        true => Some(Household::move_in(&host.service, address).await?),
+        false => None,
+    };
 
     let has_console = !matches!(settings.http.console, Some(Switch::Off));
     let mut http = settings.http.http(limits);
@@ -273,7 +274,7 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
     ))?;
-    if let Some(household) = household {
+    if let Some(household) = &household {
         for line in household.welcome(address).lines() {
             print(line)?;
         }

@@ -85,12 +85,9 @@ impl EditPage<'_> {
 async fn show_new(visit: Visitor, query: Query) -> PageResult {
     visit.permitted("app-create")?;
     let typed = query.text("href").trim();
-    let (suggested, list) = match typed {
-        "" => (None, ListPlace::of(&visit, LIST)),
-        typed => (
-            Some(address::look(&visit, typed).await),
-            ListPlace::asked(&query, LIST),
-        ),
+    let suggested = match typed {
+        "" => None,
+        typed => Some(address::look(&visit, typed).await),
     };
     let begins = suggested.is_none();
     let suggested = suggested.unwrap_or_default();
@@ -108,7 +105,7 @@ async fn show_new(visit: Visitor, query: Query) -> PageResult {
             url: suggested.icon_url,
             ..Picker::default()
         },
-        list,
+        list: ListPlace::of(&visit, LIST),
         read: WasRead::default(),
         advice: String::new(),
         begins,

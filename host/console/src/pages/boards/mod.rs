@@ -26,7 +26,7 @@ pub(super) use self::{
     shown::{Piece, ShownBoard, ShownKind},
     stored::StoredBoard,
 };
-use super::{PageResult, paging::Pages, segment};
+use super::{PageResult, list_place::ListPlace, paging::Pages, segment};
 use crate::{
     api::{Api, ApiError},
     form::{Form, Problems},
@@ -35,6 +35,9 @@ use crate::{
 };
 
 const PAGE: usize = 50;
+
+/// The list of boards.
+const LIST: &str = "/manage/boards";
 
 pub(super) fn routes() -> Router {
     Router::new()
@@ -127,6 +130,7 @@ struct DeletePage<'a> {
     v: &'a Visit,
     path: String,
     board: StoredBoard,
+    list: ListPlace,
 }
 
 /// The short address of a board.
@@ -200,14 +204,15 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
         v: &visit,
         path: path(&id),
         board: StoredBoard::read(&visit.api, &id).await?,
+        list: ListPlace::of(&visit, LIST),
     }))
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
     visit.user()?;
-    visit.form(request).await?;
+    let form = visit.form(request).await?;
     visit.api.change("board.delete", json!({ "id": id })).await?;
-    Ok(see("/manage/boards?note=deleted"))
+    Ok(see(&ListPlace::kept(&form, LIST).with_note("deleted")))
 }
 
 /// Where a board is shown.

@@ -134,6 +134,10 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     visit.user()?;
     let form = visit.form(request).await?;
     let text = form.shown("q").trim();
+    let number = form
+        .text("page")
+        .parse()
+        .map_or(1, |page: u32| page.clamp(1, 1_000_000));
     let (verb, kind) = form.text("do").split_once('-').unwrap_or_default();
     let chosen = form.text("id");
     let Shares { users, groups } = Shares::read(&visit.api, &id).await?;
@@ -156,7 +160,7 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
         let mut problems = Problems::default();
         problems.add_to_whole(visit.fill(visit.t.errors.changed_meanwhile, now));
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        return show_page(&visit, &id, 1, text, status, problems).await;
+        return show_page(&visit, &id, number, text, status, problems).await;
     }
     let changed = |parties: Vec<Named>, is_meant: bool| {
         let share = |id: &str, may_change: bool| json!({ "id": id, "mayChange": may_change });
@@ -182,13 +186,16 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     match visit.api.change("board.share", input).await {
         Ok(()) => {
             let query = utf8_percent_encode(text, NON_ALPHANUMERIC);
-            Ok(see(&format!("{}/share?q={query}&note=saved", path(&id))))
+            Ok(see(&format!(
+                "{}/share?q={query}&page={number}&note=saved",
+                path(&id)
+            )))
         }
         // The user or the group may be gone.
         Err(error) if error.is_of_input() || error.status == StatusCode::NOT_FOUND => {
             let problems = Problems::of(&error, &[], |text| visit.say(text));
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            show_page(&visit, &id, 1, text, status, problems).await
+            show_page(&visit, &id, number, text, status, problems).await
         }
         Err(error) => Err(error),
     }

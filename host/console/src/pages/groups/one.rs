@@ -11,7 +11,11 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::{
-    super::{found_users::find, list_place::ListPlace, segment},
+    super::{
+        found_users::find,
+        list_place::{ListPlace, noted},
+        segment,
+    },
     Found, Group, PERMISSIONS, PageResult, read_groups,
 };
 use crate::{
@@ -50,6 +54,11 @@ struct GroupPage<'a> {
 }
 
 impl GroupPage<'_> {
+    /// Where this page is, and where its forms go.
+    fn address(&self) -> String {
+        self.list.kept_by(&path(&self.group.id))
+    }
+
     fn is_refused(&self, section: &str) -> bool {
         self.section == section
     }
@@ -193,8 +202,12 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         _ => Err(ApiError::not_found()),
     };
     let Err(error) = saved else {
-        let query = utf8_percent_encode(form.shown("q"), NON_ALPHANUMERIC);
-        return Ok(see(&format!("{}?q={query}&note=saved", path(&id))));
+        let mut here = ListPlace::of(&visit, LIST).kept_by(&path(&id));
+        if let Some(text) = form.optional("q") {
+            let mark = if here.contains('?') { '&' } else { '?' };
+            here = format!("{here}{mark}q={}", utf8_percent_encode(text, NON_ALPHANUMERIC));
+        }
+        return Ok(see(&noted(&here, "saved")));
     };
     let problems = visit.problems(error, &["name"])?;
     let query = form.shown("q").trim();
@@ -211,15 +224,20 @@ struct DeletePage<'a> {
 }
 
 impl DeletePage<'_> {
+    /// The page of the group.
+    fn back(&self) -> String {
+        self.list.kept_by(&path(&self.group.id))
+    }
+
     fn size(&self) -> usize {
         self.group.members.len()
     }
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     Ok(page(&DeletePage {
         v: &visit,
-        list: ListPlace::linked(&query, LIST),
+        list: ListPlace::of(&visit, LIST),
         group: read_group(&visit, &id).await?,
         problems: Problems::default(),
     }))

@@ -11,7 +11,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
-pub(super) use self::picture::size;
+pub(super) use self::{picture::size, sessions::Session};
 use super::{PageResult, search::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,

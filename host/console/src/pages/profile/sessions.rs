@@ -21,8 +21,8 @@ const MOST_SHOWN: usize = 100;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Session {
-    id: String,
+pub(in crate::pages) struct Session {
+    pub id: String,
     created_at: String,
     last_used_at: String,
     expires_at: String,
@@ -33,7 +33,7 @@ struct Session {
 
 impl Session {
     /// Where it began, in the reader's language.
-    fn place(&self, visit: &Visit) -> String {
+    pub fn place(&self, visit: &Visit) -> String {
         let words = &visit.t.profile;
         match self
             .browser

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     api::{Api, ApiError},
-    texts::Texts,
+    texts::{self, Texts},
     visit::{Query, Visitor},
 };
 
@@ -136,6 +136,21 @@ struct ListPage {
     v: Visitor,
     lines: Vec<Line>,
     pages: Pages,
+}
+
+impl ListPage {
+    /// How all of them are: `down` if one is, `up` if all are, and in words. `None` if they are not on one page, or if some
+    /// are not known.
+    fn summary(&self) -> Option<(&'static str, String)> {
+        let count = |kind: &str| self.lines.iter().filter(|line| line.words.kind == kind).count();
+        let (up, down, t) = (count("up"), count("down"), &self.v.t.status);
+        match (self.pages.last, down) {
+            (2.., _) => None,
+            (_, 1..) => Some(("down", texts::count(t.some_down, down))),
+            _ if up == self.lines.len() => Some(("up", texts::count(t.all_up, up))),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Template)]

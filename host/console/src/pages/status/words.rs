@@ -38,7 +38,7 @@ impl Words {
             .map(|since| TimeElement::new(since, t.language));
         let (kind, text, since) = match &*status.status {
             "up" => {
-                let milliseconds = status.milliseconds.unwrap_or_default();
+                let milliseconds = status.milliseconds.unwrap_or_default().max(1);
                 ("up", fill(texts.up, &[&milliseconds]), None)
             }
             "down" if since.is_some() => ("down", texts.down_since.to_owned(), since),

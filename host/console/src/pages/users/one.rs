@@ -15,7 +15,7 @@ use super::{
     super::{
         groups::{Group, read_groups},
         keys::ApiKey,
-        list_place::ListPlace,
+        list_place::{ListPlace, noted},
         paging::Pages,
         segment,
         visibility::{self, Seen},
@@ -28,7 +28,7 @@ use crate::{
     respond::{again, page, see},
     site::origin,
     texts::refusals::FormRefusal,
-    visit::{Query, Visit, Visitor},
+    visit::{Visit, Visitor},
 };
 
 pub(super) fn routes() -> Router {
@@ -74,6 +74,11 @@ struct PasswordLink {
 }
 
 impl UserPage<'_> {
+    /// Where this page is, and where its forms go.
+    fn address(&self) -> String {
+        self.list.kept_by(&path(&self.account.id))
+    }
+
     fn is_refused(&self, section: &str) -> bool {
         self.section == section
     }
@@ -208,7 +213,10 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         _ => Err(ApiError::not_found()),
     };
     let Err(error) = saved else {
-        return Ok(see(&format!("{}?note=saved", path(&id))));
+        return Ok(see(&noted(
+            &ListPlace::of(&visit, LIST).kept_by(&path(&id)),
+            "saved",
+        )));
     };
     let problems = visit.problems(error, &["name", "email", "password"])?;
     Ok(again(&user_page(&visit, &id, &form, problems, 1).await?))
@@ -248,6 +256,13 @@ struct DeletePage<'a> {
     problems: Problems,
 }
 
+impl DeletePage<'_> {
+    /// The page of the user.
+    fn back(&self) -> String {
+        self.list.kept_by(&path(&self.account.id))
+    }
+}
+
 async fn delete_page<'a>(
     visit: &'a Visit,
     id: &str,
@@ -270,11 +285,11 @@ async fn delete_page<'a>(
     })
 }
 
-async fn ask(visit: Visitor, Path(id): Path<String>, query: Query) -> PageResult {
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     if visit.user()?.id == id {
         return Ok(see("/profile/delete"));
     }
-    let list = ListPlace::linked(&query, LIST);
+    let list = ListPlace::of(&visit, LIST);
     Ok(page(&delete_page(&visit, &id, list, Problems::default()).await?))
 }
 

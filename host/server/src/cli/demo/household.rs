@@ -1,10 +1,15 @@
 //! The household of `portico demo`: people with different rights, their groups, apps and boards.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
 
 use anyhow::Context as _;
+use base64::{Engine as _, prelude::BASE64_STANDARD as BASE64};
 use portico_service::{identity::Identity, service::Service};
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 use super::{
     super::{local, yaml},
@@ -12,6 +17,9 @@ use super::{
 };
 
 const DOCUMENT: &str = include_str!("household.yaml");
+
+/// What hangs on its walls, drawn for it.
+const WALLPAPER: &[u8] = include_bytes!("dusk.webp");
 
 /// The characters of a password, which people type.
 const PASSWORD: usize = 10;
@@ -27,29 +35,49 @@ const PEOPLE: [(&str, &str, &str); 3] = [
 pub struct Household {
     /// Names and passwords.
     people: Vec<(&'static str, String)>,
+    /// The address of what is down: it is taken, and nobody listens there.
+    _silent: TcpSocket,
 }
 
 impl Household {
-    /// Puts the household into an empty dashboard.
-    pub async fn move_in(service: &Arc<Service>) -> anyhow::Result<Self> {
+    /// Puts the household into an empty dashboard, which is at this address.
+    pub async fn move_in(service: &Arc<Service>, address: SocketAddr) -> anyhow::Result<Self> {
         let people = PEOPLE.map(|(name, ..)| {
             let mut password = service.secrets.password();
             password.truncate(PASSWORD);
             (name, password)
         });
-        let document = document(&people)?;
+        let silent = TcpSocket::new_v4()?;
+        silent.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let document = document(&people, address, silent.local_addr()?)?;
         call(service, "state.apply", document).await?;
+        let image = format!("data:image/webp;base64,{}", BASE64.encode(WALLPAPER));
+        let wallpaper = call(service, "picture.create", json!({ "image": image })).await?;
+        call(service, "site.update", json!({ "wallpaper": wallpaper["id"] })).await?;
         let users = call(service, "user.getAll", Value::Null).await?;
         let boards = call(service, "board.getAll", Value::Null).await?;
+        let engines = call(service, "searchEngine.getSelectable", Value::Null).await?;
         for (name, board, _) in PEOPLE {
             let board = id_of(&boards, board)?;
-            let input = json!({
-                "userId": id_of(&users, name)?, "homeBoardId": board, "mobileHomeBoardId": board,
+            let user = id_of(&users, name)?;
+            let homes = json!({ "userId": user, "homeBoardId": board, "mobileHomeBoardId": board });
+            let search = json!({
+                "userId": user, "defaultSearchEngineId": id_of(&engines, "DuckDuckGo")?, "openInNewTab": true,
             });
-            call(service, "user.changeHomeBoards", input).await?;
+            for (procedure, input) in [
+                ("user.changeHomeBoards", homes),
+                ("user.changeSearchPreferences", search),
+                (
+                    "user.changePingIconsEnabled",
+                    json!({ "id": user, "pingIconsEnabled": true }),
+                ),
+            ] {
+                call(service, procedure, input).await?;
+            }
         }
         Ok(Self {
             people: people.into(),
+            _silent: silent,
         })
     }
 
@@ -67,8 +95,8 @@ impl Household {
     }
 }
 
-/// The document with passwords, and with pictures as icons.
-fn document(people: &[(&str, String)]) -> anyhow::Result<Value> {
+/// The document with passwords, with pictures as icons, and with the addresses at which checks find what is up and down.
+fn document(people: &[(&str, String)], up: SocketAddr, down: SocketAddr) -> anyhow::Result<Value> {
     let mut document = yaml::read(DOCUMENT)?;
     for (name, password) in people {
         let users = document["users"].as_array_mut().into_iter().flatten();
@@ -80,6 +108,14 @@ fn document(people: &[(&str, String)]) -> anyhow::Result<Value> {
         for record in document[list].as_array_mut().into_iter().flatten() {
             let drawn = record["iconUrl"].as_str().and_then(icon);
             record["iconUrl"] = drawn.context("a record without a drawing")?.into();
+            let address = match record["pingUrl"].as_str() {
+                None => continue,
+                Some("up") => up,
+                Some(_) => down,
+            };
+            // Each has a check of its own.
+            let name = record["name"].as_str().unwrap_or_default().replace(' ', "-");
+            record["pingUrl"] = format!("http://{address}/api/health/live?{name}").into();
         }
     }
     Ok(document)

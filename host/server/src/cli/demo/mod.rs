@@ -1,6 +1,7 @@
 //! `portico demo`: a host in memory with a sample household, for looking around.
 //!
-//! Invariants: it listens on this machine only; it reads no settings of a host, and keeps nothing of the household.
+//! Invariants: it listens on this machine only, and checks only what is there; it reads no settings of a host, and keeps
+//! nothing of the household.
 
 mod household;
 mod icons;
@@ -20,6 +21,7 @@ use portico_storage::secrets::{Secrets, SystemRandom};
 
 pub use self::household::Household;
 use super::{
+    ping::PingSettings,
     process::block_on,
     serve::{DEFAULT_LISTEN, Start, serve},
     settings::Settings,
@@ -47,6 +49,7 @@ impl Demo {
         let settings = Settings {
             data: Some(folder.0.clone()),
             cache: self.cache,
+            ping: PingSettings::of_this_machine(),
             ..Settings::default()
         };
         settings.start_log(true)?;
