@@ -53,6 +53,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0013_app_visibility.sql"),
         oldest: 13,
     },
+    // An older host would let people in by their password alone.
+    Migration {
+        sql: include_str!("migrations/0015_second_factor.sql"),
+        oldest: 13,
+    },
 ];
 
 #[derive(Clone, Copy)]

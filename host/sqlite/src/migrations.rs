@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0017_invites_and_sessions.sql"),
     include_str!("migrations/0018_sections.sql"),
     include_str!("migrations/0019_app_visibility.sql"),
+    include_str!("migrations/0021_second_factor.sql"),
 ];
 
 /// The version that this binary knows.
@@ -307,6 +308,26 @@ mod tests {
                 .execute_batch("UPDATE site SET app_visibility = 'x'")
                 .is_err()
         );
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_user_from_before_has_no_second_factor_and_may_set_one_up() {
+        let mut connection = build(NEWEST - 1).unwrap();
+        let user = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1)";
+        connection.execute_batch(user).unwrap();
+        run(&mut connection).unwrap();
+        let factor = "
+            INSERT INTO second_factor (id, user_id, kind, data, created_at) VALUES ('f', 'u', 'totp', 'A', 7);
+            INSERT INTO recovery_code (user_id, number, code_hash) VALUES ('u', 0, x'07')";
+        connection.execute_batch(factor).unwrap();
+        connection.execute_batch("DELETE FROM user_account").unwrap();
+        for table in ["second_factor", "recovery_code"] {
+            let left = format!("SELECT count(*) FROM {table}");
+            assert_eq!(number(&connection, &left).unwrap(), 0, "{table}");
+        }
         crate::schema::check(&connection).unwrap();
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     onboarding::{begin, is_open},
-    visibility,
+    second_step, visibility,
 };
 use crate::{
     form::{Form, Problems},
@@ -58,6 +58,9 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
                     Ok(see("/welcome?note=visibility-not-stored"))
                 }
             },
+            Err(error) if error.lacked_factor.is_some() => {
+                second_step::show(&visit, &error, "/welcome").await
+            }
             Err(_) => Ok(see("/sign-in?note=registered")),
         },
         Err(error) if error.is_of_input() => {

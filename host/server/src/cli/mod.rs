@@ -47,6 +47,7 @@ mod relink;
 mod reload;
 mod remote;
 mod restore;
+mod second_factor;
 mod secret;
 mod serve;
 mod settings;

@@ -18,6 +18,7 @@ mod onboarding;
 mod password_links;
 mod pictures;
 mod search_engines;
+mod second_factors;
 mod seen_by;
 mod sessions;
 mod state;
@@ -32,6 +33,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     let groups = [
         keys::ROWS,
         sessions::ROWS,
+        second_factors::ROWS,
         invites::ROWS,
         password_links::ROWS,
         groups::ROWS,

@@ -20,6 +20,7 @@ mod relink;
 mod sign_in;
 mod vouched;
 
+pub(crate) use self::sign_in::{Entered, sign_in_with_factor};
 use std::sync::Arc;
 
 pub use self::{

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     identity::Identity,
     resources::Resources,
+    second_factor::{Lacking, Step, Taken, take},
     sessions::{self, IssuedSession, SessionTimes},
 };
 
@@ -42,8 +43,8 @@ pub struct SignIn<'a> {
     pub invitation: Option<&'a Invitation>,
 }
 
-/// A user, and the session that begins; `None` if none is to begin.
-type Done = (SignedIn, Option<IssuedSession>);
+/// A user, and how their sign-in ends; `None` if no session is to begin.
+type Done = (SignedIn, Option<Begun>);
 
 /// A person who signs in, and what is needed to make them a user.
 struct Person {
@@ -70,19 +71,59 @@ enum Door<'a> {
 /// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while no
 /// user exists, and if the provider's account breaks a rule for users.
 pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, IssuedSession), Error> {
-    let (user, issued) = sign_in.resources.in_time(sign_in.run(external)).await?;
-    let issued = issued.ok_or_else(|| Error::internal(anyhow::anyhow!("a sign-in began no session")))?;
-    Ok((user, issued))
+    match sign_in_with(sign_in, external, None).await? {
+        Entered::Session(user, issued) => Ok((user, issued)),
+        Entered::Lacking(..) => Err(no_session()),
+    }
+}
+
+/// How a sign-in with a password that a provider has accepted ends.
+pub(crate) enum Entered {
+    Session(SignedIn, IssuedSession),
+    /// The user is stored as the provider describes them, and needs a second factor.
+    Lacking(SignedIn, Lacking),
+}
+
+/// The same for a provider that vouches for a password only: with the second factor of the user.
+pub(crate) async fn sign_in_with_factor(
+    sign_in: &SignIn<'_>,
+    external: External,
+    step: &Step,
+) -> Result<Entered, Error> {
+    sign_in_with(sign_in, external, Some(step)).await
+}
+
+async fn sign_in_with(
+    sign_in: &SignIn<'_>,
+    external: External,
+    step: Option<&Step>,
+) -> Result<Entered, Error> {
+    let (user, begun) = sign_in.resources.in_time(sign_in.run(external, step)).await?;
+    Ok(match begun.ok_or_else(no_session)? {
+        Begun::Session(issued) => Entered::Session(user, issued),
+        Begun::Lacking(lacking) => Entered::Lacking(user, lacking),
+    })
+}
+
+fn no_session() -> Error {
+    Error::internal(anyhow::anyhow!("a sign-in began no session"))
+}
+
+/// A session, or the second factor that lacks for it.
+enum Begun {
+    Session(IssuedSession),
+    Lacking(Lacking),
 }
 
 /// The same for a user for whom a proxy vouches with each request: no session begins.
 pub(super) async fn take_up(sign_in: &SignIn<'_>, external: External) -> Result<SignedIn, Error> {
-    let (user, _) = sign_in.resources.in_time(sign_in.run(external)).await?;
+    let (user, _) = sign_in.resources.in_time(sign_in.run(external, None)).await?;
     Ok(user)
 }
 
 impl SignIn<'_> {
-    async fn run(&self, mut external: External) -> Result<Done, Error> {
+    /// No session begins without times.
+    async fn run(&self, mut external: External, step: Option<&Step>) -> Result<Done, Error> {
         let resources = self.resources;
         let audited =
             resources
@@ -110,16 +151,16 @@ impl SignIn<'_> {
             audited,
         };
         let door = if is_open { Door::Everyone } else { Door::Known };
-        if let Some(done) = self.enter(&person, door).await? {
+        if let Some(done) = self.enter(&person, door, step).await? {
             return Ok(done);
         }
         match (person.external.sign_up, self.invitation) {
             (SignUp::On | SignUp::ByInvite, Some(invitation)) => {
-                if let Some(done) = self.enter(&person, Door::Invited(invitation)).await? {
+                if let Some(done) = self.enter(&person, Door::Invited(invitation), step).await? {
                     return Ok(done);
                 }
                 // Another request has made them a user meanwhile, so they need no invite.
-                let done = self.enter(&person, Door::Known).await?;
+                let done = self.enter(&person, Door::Known, step).await?;
                 done.ok_or_else(|| self.deny(&person.external.identity, "their user is gone again"))
             }
             (SignUp::ByInvite, None) => {
@@ -136,7 +177,12 @@ impl SignIn<'_> {
     }
 
     /// One try, in one transaction. `None`, with nothing committed, if the door is not this person's.
-    async fn enter(&self, person: &Person, door: Door<'_>) -> Result<Option<Done>, Error> {
+    async fn enter(
+        &self,
+        person: &Person,
+        door: Door<'_>,
+        step: Option<&Step>,
+    ) -> Result<Option<Done>, Error> {
         let resources = self.resources;
         let (context, external) = (&person.context, &person.external);
         // The permit comes before the transaction, because calls that hold one may wait for that transaction to end.
@@ -188,20 +234,35 @@ impl SignIn<'_> {
         if let Some(audited) = &person.audited {
             audited.changed_groups(&changes.added, &changes.removed);
         }
-        let mut issued = None;
+        let mut begun = None;
         if let Some(times) = self.times {
-            let secrets = &resources.secrets;
-            let begun =
-                sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now).await?;
-            context.signed_in(&begun.session);
-            issued = Some(begun);
+            let taken = match step {
+                Some(step) => take(resources, &mut *transaction, &user.id, step, now).await?,
+                None => Taken::Passed(Vec::new()),
+            };
+            begun = Some(match taken {
+                Taken::Passed(_) => {
+                    let secrets = &resources.secrets;
+                    let issued =
+                        sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now);
+                    let issued = issued.await?;
+                    context.signed_in(&issued.session);
+                    Begun::Session(issued)
+                }
+                Taken::Lacking(lacking) => {
+                    if let Some(audited) = &person.audited {
+                        audited.refused(&user.id, Code::Unauthorized.name());
+                    }
+                    Begun::Lacking(lacking)
+                }
+            });
         } else if let Some(audited) = &person.audited {
             audited.vouched(&user.id);
         }
         drop(transaction);
         enclosing.commit().await?;
         changes.log(&user.id, self.request_id);
-        Ok(Some((user, issued)))
+        Ok(Some((user, begun)))
     }
 
     /// Writes the row of a group that the sign-in has made.

@@ -31,6 +31,8 @@ pub enum RecordKind {
     SourceAttempts,
     /// Sign-ins of a browser that is at the issuer.
     SignIns,
+    /// A sign-in whose password was right, and which lacks a second factor.
+    Tickets,
     /// Which version of an index of icons there is.
     IconVersion,
     /// An index of icons.
@@ -41,11 +43,12 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AccountFailures,
         Self::KnownSource,
         Self::SourceAttempts,
         Self::SignIns,
+        Self::Tickets,
         Self::IconVersion,
         Self::IconIndex,
         Self::Turn,
@@ -58,6 +61,7 @@ impl RecordKind {
             Self::KnownSource => "known-source",
             Self::SourceAttempts => "source-attempts",
             Self::SignIns => "sign-ins",
+            Self::Tickets => "tickets",
             Self::IconVersion => "icon-version",
             Self::IconIndex => "icon-index",
             Self::Turn => "turn",
@@ -71,7 +75,7 @@ impl RecordKind {
             Self::AccountFailures | Self::SourceAttempts => 32_768,
             // Only those who know a password cause these.
             Self::KnownSource => 100_000,
-            Self::SignIns => 8192,
+            Self::SignIns | Self::Tickets => 8192,
             // Operators choose the sources, and each has some megabytes.
             Self::IconVersion | Self::IconIndex => 64,
             Self::Turn => 64,

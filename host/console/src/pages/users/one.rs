@@ -17,6 +17,7 @@ use super::{
         keys::ApiKey,
         list_place::{ListPlace, noted},
         paging::Pages,
+        profile::second_factor::{Factor, Factors},
         segment,
         visibility::{self, Seen},
     },
@@ -61,6 +62,7 @@ struct UserPage<'a> {
     others: Vec<Group>,
     seen_apps: Seen,
     pages: Pages,
+    factors: Vec<Factor>,
     /// The link for a new password that was just made. It is shown only here.
     link: Option<PasswordLink>,
     section: &'a str,
@@ -92,6 +94,11 @@ impl UserPage<'_> {
 
     fn has_password(&self) -> bool {
         self.account.provider == "credentials"
+    }
+
+    /// Whether a password, of this host or of the directory, is what the user signs in with.
+    fn may_have_second_factor(&self) -> bool {
+        self.account.provider != "oidc"
     }
 
     fn name(&self) -> &str {
@@ -128,6 +135,8 @@ async fn user_page<'a>(
 ) -> Result<UserPage<'a>, ApiError> {
     let account = read_user(visit, id).await?;
     let disabled = is_disabled(visit, &account).await?;
+    let input = json!({ "userId": id });
+    let factors: Factors = visit.api.query("secondFactor.getOfUser", input).await?;
     let groups = read_groups(&visit.api).await?;
     let (mut member_of, mut others): (Vec<Group>, Vec<Group>) = groups
         .into_iter()
@@ -147,6 +156,7 @@ async fn user_page<'a>(
         member_of,
         more_memberships,
         others,
+        factors: factors.factors,
         link: None,
         section: sent.text("section"),
         sent,
@@ -205,6 +215,10 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         "password" => {
             let input = json!({ "userId": id, "password": form.text("password") });
             api.change("user.changePassword", input).await
+        }
+        "second-factor" => {
+            api.change("secondFactor.deleteOfUser", json!({ "userId": id }))
+                .await
         }
         "disabled" => {
             let input = json!({ "userId": id, "disabled": form.text("disabled") == "yes" });
