@@ -150,7 +150,8 @@ contract-package: ## write the contract as one file for other tools, dist/portic
 	cargo run --quiet --package portico-contract -- package
 
 npm: storage-component ## build dist/portico-dashboard-VERSION.tgz, the library for Node
-	cd bindings/node && npm ci --silent && npm run --silent build && npm pack --silent --pack-destination ../../dist
+	cd bindings/node && CFLAGS=-O1 CXXFLAGS=-O1 npm ci --silent && npm run --silent build && \
+		npm pack --silent --pack-destination ../../dist
 
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs

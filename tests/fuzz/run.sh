@@ -22,7 +22,7 @@ fuzz() {
 	local found=$built/fuzz/$1 log=$built/fuzz/$1.log
 	mkdir -p "$found/corpus"
 	if FUZZ_TARGET=$1 "$program" "$found/corpus" "tests/fuzz/corpus/$1" -max_total_time="$seconds" \
-		-seed="${FUZZ_SEED:-0}" -timeout=20 \
+		-seed="${FUZZ_SEED:-0}" -timeout=60 \
 		-rss_limit_mb=4096 -max_len=65536 -artifact_prefix="$found/" -print_final_stats=1 >"$log" 2>&1; then
 		echo "$1: $(grep -c NEW "$log" || true) new inputs, $(sed -n 's/stat::number_of_executed_units: *//p' "$log") runs"
 	else

@@ -25,7 +25,10 @@ pub fn installed(folder: &Path) -> PathBuf {
     turn.lock().expect("a turn to install");
     let installed = changed(folder.join("node_modules/.package-lock.json"));
     if installed.is_none_or(|installed| installed < changed(lock_file).expect("the lock file")) {
-        succeed(Command::new("npm").arg("ci").current_dir(&folder));
+        let mut install = Command::new("npm");
+        // What npm compiles, it compiles in half the time: tests need it no faster.
+        install.envs([("CFLAGS", "-O1"), ("CXXFLAGS", "-O1")]);
+        succeed(install.arg("ci").current_dir(&folder));
     }
     folder
 }

@@ -34,7 +34,7 @@ fn an_administrator_gets_no_5xx_and_no_answer_that_the_document_does_not_state()
     schemathesis(&server)
         .args([
             "--max-time",
-            "120",
+            "90",
             "--header",
             &format!("Authorization: {}", key.authorization()),
         ])
@@ -56,7 +56,7 @@ fn an_anonymous_client_gets_no_5xx_and_no_answer_that_the_document_does_not_stat
     // No user is there yet: creating the first one is among what is tried.
     let server = Portico::start();
     schemathesis(&server)
-        .args(["--max-time", "45"])
+        .args(["--max-time", "30"])
         .env("PORTICO_KNOWN", "{}")
         .env("PORTICO_PROTECTED", "[]")
         .must_succeed();

@@ -206,7 +206,8 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn clients_that_send_and_read_nothing_lose_their_places() {
-        let (address, task) = listen(2, Duration::from_millis(200)).await;
+        // Long enough for the one that asks.
+        let (address, task) = listen(2, Duration::from_secs(1)).await;
         let mut silent = Vec::new();
         for _ in 0..6 {
             let mut stream = TcpStream::connect(&address).await.unwrap();
