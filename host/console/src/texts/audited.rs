@@ -90,6 +90,7 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("app.search", "Search for apps", "Apps suchen"),
     ("app.byId", "Read an app", "App lesen"),
     ("app.byIds", "Read apps", "Apps lesen"),
+    ("app.seenBy", "See who sees an app", "Sehen, wer eine App sieht"),
     (
         "app.readAddress",
         "Look at the address of a new app",
@@ -188,7 +189,11 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ),
     ("picture.create", "Upload a picture", "Bild hochladen"),
     ("site.get", "Read the looks", "Aussehen lesen"),
-    ("site.update", "Change the looks", "Aussehen ändern"),
+    (
+        "site.update",
+        "Change looks or who sees what",
+        "Aussehen oder Sichtbarkeit ändern",
+    ),
     (
         "searchEngine.create",
         "Create a search engine",
@@ -276,6 +281,11 @@ const ACTIONS: &[(&str, &str, &str)] = &[
         "Benutzer zur Auswahl auflisten",
     ),
     ("user.getById", "Read a user", "Benutzer lesen"),
+    (
+        "user.seenApps",
+        "See which apps a user sees",
+        "Sehen, welche Apps ein Benutzer sieht",
+    ),
     ("user.changeColorScheme", "Choose colours", "Farben wählen"),
     (
         "user.changeFirstDayOfWeek",
