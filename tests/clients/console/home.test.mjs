@@ -59,7 +59,7 @@ test("the first page with 20 apps is below 60 kB without its icons, and nothing 
     });
     await page.goto(`${url}/?all=1`, { waitUntil: "networkidle" });
     assert.equal(await page.locator("#found .tiles a.tile").count(), 20);
-    const weighed = [...sizes].map(([id, size]) => [addresses.get(id), size]).filter(([path]) => !path.startsWith("/icons/"));
+    const weighed = [...sizes].map(([id, size]) => [addresses.get(id), size]).filter(([path]) => path && !path.startsWith("/icons/"));
     const weight = weighed.reduce((sum, [, size]) => sum + size, 0);
     assert.ok(weighed.length >= 4, JSON.stringify(weighed));
     console.log(`${width} wide: ${weight} bytes`);

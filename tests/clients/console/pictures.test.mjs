@@ -20,6 +20,13 @@ after(() => browser?.close());
 const evening = new Date();
 evening.setUTCHours(18, 14, 0, 0);
 
+// Services that have no drawing, and apps of the household that are like them.
+const LIKE = {
+  emby: "Jellyfin", plex: "Jellyfin", komga: "Kavita", photoprism: "Immich", tautulli: "Grafana", bazarr: "Stirling PDF",
+  lidarr: "Navidrome", radarr: "Jellyseerr", sonarr: "Radio", prowlarr: "Uptime Kuma", qbittorrent: "Syncthing",
+  transmission: "Nextcloud", sabnzbd: "Kopia",
+};
+
 /** A person's window at a service. */
 async function person(home, name, secret, colorScheme, width) {
   const page = await open(browser, {
@@ -116,8 +123,9 @@ test("a first evening: the catalogue, 3 apps and 300", async () => {
       await page.route(/\/icons\/named\//, (route) => {
         const slug = route.request().url().split("/").at(-1);
         const own = drawn.find(({ name }) => name.toLowerCase().replaceAll(" ", "-") === slug);
+        const like = drawn.find(({ name }) => name === LIKE[slug]);
         const sum = [...slug].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7);
-        const { iconUrl } = own ?? drawn[sum % drawn.length];
+        const { iconUrl } = own ?? like ?? drawn[sum % drawn.length];
         const svg = decodeURIComponent(iconUrl.slice("data:image/svg+xml,".length));
         const body = own ? svg : svg.replaceAll(/stop-color='#(..)(..)(..)'/g, "stop-color='#$2$3$1'");
         return route.fulfill({ contentType: "image/svg+xml", body });

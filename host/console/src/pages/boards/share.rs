@@ -186,10 +186,12 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     match visit.api.change("board.share", input).await {
         Ok(()) => {
             let query = utf8_percent_encode(text, NON_ALPHANUMERIC);
-            Ok(see(&format!(
-                "{}/share?q={query}&page={number}&note=saved",
-                path(&id)
-            )))
+            let page = if number > 1 {
+                format!("&page={number}")
+            } else {
+                String::new()
+            };
+            Ok(see(&format!("{}/share?q={query}{page}&note=saved", path(&id))))
         }
         // The user or the group may be gone.
         Err(error) if error.is_of_input() || error.status == StatusCode::NOT_FOUND => {
