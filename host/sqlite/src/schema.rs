@@ -125,6 +125,7 @@ mod tests {
         0xc609_b49a,
         0x9967_8d3c,
         0xda62_3c1b,
+        0x0000_0000,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     api::ApiError,
     form::{Form, Problems},
+    query::Query,
     respond::{again, page, see},
     site::origin,
     texts::refusals::FormRefusal,
