@@ -50,6 +50,9 @@ fn every_procedure_is_there_as_a_call_and_every_route_as_itself() {
     let rows: Vec<Value> = serde_json::from_str(&rows).expect("JSON");
     let mut expected: BTreeSet<String> = [
         "POST /api/auth/sign-in",
+        "POST /api/auth/second-factor",
+        "POST /api/auth/second-factor/secret",
+        "POST /api/auth/second-factor/set-up",
         "POST /api/auth/sign-out",
         "GET /api/auth/session",
         "GET /api/auth/providers",

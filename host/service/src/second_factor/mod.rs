@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - No session begins without the factor that its user has or must have. Between the password and the factor a client has
-//!   a [ticket](tickets), which is good for nothing else: there is no session that may do less than others.
+//!   a ticket (`tickets.rs`), which is good for nothing else: there is no session that may do less than others.
 //! - The transaction in which a session begins uses up the code: a time step and a recovery code are good once.
 //! - Only who knows the password learns whether a user has a factor.
 //! - What an issuer, a proxy or an embedding dashboard vouches for needs no factor here.
