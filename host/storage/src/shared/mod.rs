@@ -31,6 +31,8 @@ pub enum RecordKind {
     SourceAttempts,
     /// Sign-ins of a browser that is at the issuer.
     SignIns,
+    /// Challenges of passkeys that wait for their answers.
+    PasskeyCeremonies,
     /// Which version of an index of icons there is.
     IconVersion,
     /// An index of icons.
@@ -41,11 +43,12 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AccountFailures,
         Self::KnownSource,
         Self::SourceAttempts,
         Self::SignIns,
+        Self::PasskeyCeremonies,
         Self::IconVersion,
         Self::IconIndex,
         Self::Turn,
@@ -58,6 +61,7 @@ impl RecordKind {
             Self::KnownSource => "known-source",
             Self::SourceAttempts => "source-attempts",
             Self::SignIns => "sign-ins",
+            Self::PasskeyCeremonies => "passkey-ceremonies",
             Self::IconVersion => "icon-version",
             Self::IconIndex => "icon-index",
             Self::Turn => "turn",
@@ -72,6 +76,8 @@ impl RecordKind {
             // Only those who know a password cause these.
             Self::KnownSource => 100_000,
             Self::SignIns => 8192,
+            // Anybody can cause these, too: each has some 200 bytes.
+            Self::PasskeyCeremonies => 16_384,
             // Operators choose the sources, and each has some megabytes.
             Self::IconVersion | Self::IconIndex => 64,
             Self::Turn => 64,
