@@ -76,6 +76,8 @@ sentences! {
         NotOneOf { choices: String } = "must be one of {choices}",
         KeyTwice = "appears more than once",
         PreviousPasswordNeeded = "is needed to change your own password",
+        NotSecretOfCodes = "must be the secret that was given, 32 letters and digits",
+        CodeNotOfSecret = "does not fit: type the code that the app shows now, and check the clock of its device",
         NotEnabledProvider = "must be an enabled provider (see GET /api/auth/providers)",
         NotExternalProvider = "must be an external provider",
 

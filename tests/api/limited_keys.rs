@@ -18,8 +18,9 @@ fn limited(admin: &impl Client, user: &str, limits: &Value) -> Key {
 
 /// Procedures that a key with less than its user does not call at all.
 const MAKE_KEYS: [&str; 2] = ["apiKeys.create", "apiKeys.createOwn"];
-const OWN_ACCESS: [&str; 4] = [
+const OWN_ACCESS: [&str; 5] = [
     "apiKeys.getOwn",
+    "secondFactor.getOwn",
     "session.delete",
     "session.deleteOthers",
     "session.getAll",
@@ -27,7 +28,16 @@ const OWN_ACCESS: [&str; 4] = [
 
 /// The same, and what such a key calls for itself alone.
 fn is_refused(name: &str) -> bool {
-    MAKE_KEYS.contains(&name) || OWN_ACCESS.contains(&name) || name == "apiKeys.deleteOwn"
+    // Without the permission admin such a key changes no second factor, and a user changes their own.
+    let changes_factor = [
+        "secondFactor.addTotp",
+        "secondFactor.delete",
+        "secondFactor.renewRecoveryCodes",
+    ];
+    MAKE_KEYS.contains(&name)
+        || OWN_ACCESS.contains(&name)
+        || changes_factor.contains(&name)
+        || name == "apiKeys.deleteOwn"
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use portico_model::time::{Clock as _, SystemClock};
+use portico_tests::second_factor::{set_up, ticket_of};
 use portico_tests::{
     Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, run,
 };
@@ -385,6 +387,32 @@ fn a_lost_password_is_recovered_on_the_data_directory() {
         .filter(|word| word.len() >= 8)
         .find(|word| sign_in(word) == 200);
     assert!(new.is_some(), "no word of this signs in:\n{text}");
+}
+
+#[test]
+fn a_lost_second_factor_is_removed_on_the_data_directory() {
+    let mut server = Portico::start();
+    let session = administrator(&server);
+    let key = session.key_of(&session.user_id);
+    set_up(&session, SystemClock.now());
+    let sign_in = |server: &Portico| {
+        let body = json!({"username": "root", "password": PASSWORD});
+        server.anonymous().post("/api/auth/sign-in", &body)
+    };
+    ticket_of(&sign_in(&server));
+    server.stop().succeeded();
+    let data = server.data().to_str().expect("a text").to_owned();
+    let text = portico(&["recover", "root", "--second-factor", "--data", &data], "").succeeded();
+    assert!(text.contains("root has no second factor now"), "{text}");
+    server.start_again();
+    sign_in(&server).assert_status(200);
+    session
+        .get("/api/auth/session")
+        .assert_refused(401, "UNAUTHORIZED");
+    key.get("/api/auth/session").assert_status(200);
+    let rows = json!({"page": 1, "pageSize": 10, "procedure": "secondFactor.deleteOfUser"});
+    let rows = key.query("audit.getPaginated", &rows).data();
+    assert_eq!(rows["items"][0]["authentication"], "operator", "{rows}");
 }
 
 #[test]

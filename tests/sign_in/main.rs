@@ -11,5 +11,6 @@ mod oidc;
 mod origins;
 mod passwords_off;
 mod proxy;
+mod second_factor;
 mod secrets;
 mod signing_in;

@@ -26,6 +26,7 @@ mod race;
 mod random;
 pub mod raw;
 mod records;
+pub mod second_factor;
 mod seed;
 mod service;
 mod stream;

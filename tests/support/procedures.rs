@@ -33,13 +33,16 @@ pub enum Who {
     OwnOrAdmin,
     /// Every user who is signed in, for records of their own; the records of others do not exist for them.
     OwnOnly,
+    /// Every user who is signed in and sends a code of their second factor. The users of these tests have none, so they are
+    /// refused with this status.
+    WithCode(u16),
     /// Users with one of these permissions, even if it is their only one.
     Holders(&'static [&'static str]),
     /// The same for a board that someone else has made. Others do not learn whether it exists, unless they may view it.
     OnBoard(&'static [&'static str]),
 }
 
-use Who::{Everyone, Holders, OnBoard, Onboarding, OwnOnly, OwnOrAdmin, SignedIn};
+use Who::{Everyone, Holders, OnBoard, Onboarding, OwnOnly, OwnOrAdmin, SignedIn, WithCode};
 
 const ADMIN: Who = Holders(&["admin"]);
 const CHANGES_BOARDS: Who = OnBoard(&["board-modify-all", "board-full-all", "admin"]);
@@ -104,6 +107,8 @@ pub enum About {
     First,
     /// The caller.
     Caller,
+    /// The user whom the input names.
+    User,
     /// No record: what the report in the output counts, for the input of this registry.
     Report,
     /// No record: the dashboard as a whole.
@@ -208,6 +213,7 @@ impl Row {
             }
             About::First => output[0]["id"].clone(),
             About::Caller => caller.into(),
+            About::User => input["userId"].clone(),
             About::Report => COUNTS.into(),
             About::Nothing => Value::Null,
         }
@@ -220,7 +226,7 @@ impl Row {
             About::First => output.as_array().expect("records").len(),
             // And the picture, which no report names.
             About::Report => output["created"].as_array().expect("records").len() + 1,
-            About::Rule | About::Caller | About::Nothing => self.creates().into(),
+            About::Rule | About::Caller | About::User | About::Nothing => self.creates().into(),
         }
     }
 
@@ -413,6 +419,18 @@ pub static TABLE: &[Row] = &[
         it.spare_session();
         NO_INPUT
     }).rest("DELETE", "/api/sessions/others").about(About::Caller).weight(3),
+    query("secondFactor.getOwn", SignedIn, none).rest("GET", "/api/secondFactors/own").weight(10),
+    query("secondFactor.newSecret", SignedIn, none).rest("GET", "/api/secondFactors/own/secret").weight(0),
+    mutation("secondFactor.addTotp", WithCode(400), |_| json!({"secret": "A", "code": "none"}))
+        .rest("POST", "/api/secondFactors/own/totp").weight(3),
+    mutation("secondFactor.delete", WithCode(404), |it| json!({"id": it.app(), "code": "none"}))
+        .rest("POST", "/api/secondFactors/own/{id}/delete").weight(3),
+    mutation("secondFactor.renewRecoveryCodes", WithCode(409), |_| json!({"code": "none"}))
+        .rest("POST", "/api/secondFactors/own/recoveryCodes").weight(3),
+    query("secondFactor.getOfUser", ADMIN, |it| json!({"userId": it.user()}))
+        .rest("GET", "/api/users/{userId}/secondFactors").weight(5),
+    mutation("secondFactor.deleteOfUser", ADMIN, |it| json!({"userId": it.user()}))
+        .rest("DELETE", "/api/users/{userId}/secondFactors").about(About::User).weight(5),
     query("invite.getAll", ADMIN, none).rest("GET", "/api/invites").weight(10),
     query("invite.getByToken", Everyone, |it| {
         let (id, token) = it.invite();

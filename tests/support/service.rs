@@ -13,6 +13,7 @@ use portico_service::audit::AuditSettings;
 use portico_service::external::Providers;
 use portico_service::hot_swap::HotSwap;
 use portico_service::reachability::Reachability;
+use portico_service::second_factor::SecondFactorPolicy;
 use portico_service::service::{Service, ServiceParts};
 use portico_service::sign_in::PasswordSignIn;
 use portico_service::throttle::Throttle;
@@ -101,6 +102,7 @@ pub struct TestService {
     call_time: Duration,
     throttle: Throttle,
     passwords: PasswordSignIn,
+    second_factor: SecondFactorPolicy,
     audit: AuditSettings,
     reachability: Option<Arc<dyn Reachability>>,
     http: HttpSettings,
@@ -127,6 +129,7 @@ impl TestService {
             call_time: Duration::from_secs(60),
             throttle: Throttle::off(),
             passwords: PasswordSignIn::On,
+            second_factor: SecondFactorPolicy::Optional,
             audit: AuditSettings::default(),
             reachability: None,
             http: behind_proxy(),
@@ -166,6 +169,12 @@ impl TestService {
     /// With these people signing in with a password.
     pub fn passwords(mut self, passwords: PasswordSignIn) -> Self {
         self.passwords = passwords;
+        self
+    }
+
+    /// With these people having a second factor.
+    pub fn second_factor(mut self, policy: SecondFactorPolicy) -> Self {
+        self.second_factor = policy;
         self
     }
 
@@ -224,6 +233,7 @@ impl TestService {
             call_time: self.call_time,
             throttle: self.throttle,
             passwords: self.passwords,
+            second_factor: self.second_factor,
             audit: self.audit,
             reachability: self.reachability,
         };

@@ -125,14 +125,17 @@ async fn session(caller: &Caller) -> Result<Response, Failure> {
     Ok(json_response(StatusCode::OK, session.to_string()))
 }
 
-/// `POST /api/auth/callback/credentials`, with a form: `name`, `password`, `callbackUrl?`.
+/// `POST /api/auth/callback/credentials`, with a form: `name`, `password`, `code?`, `callbackUrl?`.
 async fn sign_in(caller: &Caller, provider: &str, body: Body) -> Result<Response, Failure> {
     let sent = Sent::read(caller, body).await?;
-    let credentials = json!({
+    let mut credentials = json!({
         "username": sent.value("name").or_else(|| sent.value("username")),
         "password": sent.value("password"),
         "provider": provider,
     });
+    if let Some(code) = sent.value("code") {
+        credentials["code"] = code.into();
+    }
     let reply = caller
         .send(Method::POST, "/api/auth/sign-in", Some(&credentials))
         .await?;
@@ -141,6 +144,7 @@ async fn sign_in(caller: &Caller, provider: &str, body: Body) -> Result<Response
         return Ok(with_cookies(caller, response, &reply));
     }
     let code = match reply.status {
+        StatusCode::UNAUTHORIZED if reply.json().await["data"]["secondFactor"].is_array() => "second_factor",
         StatusCode::UNAUTHORIZED | StatusCode::BAD_REQUEST => "credentials",
         StatusCode::TOO_MANY_REQUESTS => "too_many_requests",
         _ => return Ok(as_it_is(reply)),

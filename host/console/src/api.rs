@@ -230,8 +230,19 @@ pub(crate) struct ApiError {
     pub issues: Vec<Issue>,
     /// The seconds after which the same call may succeed.
     pub retry_after: Option<u64>,
+    /// What a sign-in with a right password lacks.
+    pub lacked_factor: Option<LackedFactor>,
     /// Whether the API was not called, because the form was made for another session of this browser.
     pub is_of_old_form: bool,
+}
+
+/// The second factor that a sign-in lacks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LackedFactor {
+    /// The kinds that the user has; none if one must be set up.
+    pub second_factor: Vec<String>,
+    pub ticket: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -249,6 +260,7 @@ impl ApiError {
             message: message.into(),
             issues: Vec::new(),
             retry_after: None,
+            lacked_factor: None,
             is_of_old_form: false,
         }
     }
@@ -289,6 +301,7 @@ impl ApiError {
         struct Refusal {
             message: String,
             issues: Vec<Issue>,
+            data: Value,
         }
         #[derive(Deserialize)]
         struct Envelope {
@@ -304,6 +317,8 @@ impl ApiError {
             message: refusal.message,
             issues: refusal.issues,
             retry_after: retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
+            // Only a sign-in has both keys.
+            lacked_factor: serde_json::from_value(refusal.data).ok(),
             is_of_old_form: false,
         }
     }

@@ -19,6 +19,7 @@ mod links;
 mod looks;
 mod markup;
 mod pages;
+mod qr;
 mod query;
 mod respond;
 mod site;

@@ -409,6 +409,11 @@ impl Visit {
         self.user.as_ref().is_some_and(User::has_password)
     }
 
+    /// Whether a password, of this host or of the directory, is what the user signs in with.
+    pub fn may_have_second_factor(&self) -> bool {
+        self.user.as_ref().is_some_and(|user| user.provider != "oidc")
+    }
+
     pub fn manages_apps(&self) -> bool {
         self.user.as_ref().is_some_and(User::manages_apps)
     }

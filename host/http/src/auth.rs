@@ -21,7 +21,7 @@ use super::{
     state::Shared,
 };
 
-/// `POST /api/auth/sign-in {username, password, provider?}`.
+/// `POST /api/auth/sign-in {username, password, provider?, code?}`.
 pub(super) async fn sign_in(
     State(http): State<Shared>,
     Extension(id): Extension<RequestId>,
@@ -46,14 +46,17 @@ async fn try_sign_in(
     attempt: &SignInAttempt<'_>,
 ) -> Result<Response, Error> {
     let input = read_json(http, parts, body, InputLimit::small(&http.limits)).await;
-    let credentials = attempt.credentials(input)?;
+    let credentials = attempt.read(input)?;
     let sender = identify(http, parts, id).await?.in_browser(&parts.headers);
-    let settings = SignInSettings {
+    let completed = attempt.run(credentials, &sender, sign_in_settings(http)).await?;
+    Ok(session::signed_in(http, &completed))
+}
+
+pub(super) fn sign_in_settings(http: &Shared) -> SignInSettings {
+    SignInSettings {
         times: http.settings.sessions,
         providers: http.settings.providers.clone(),
-    };
-    let (user, issued) = attempt.run(credentials, &sender, settings).await?;
-    Ok(session::signed_in(http, &user, &issued))
+    }
 }
 
 /// `POST /api/auth/sign-out`.
@@ -87,7 +90,7 @@ pub(super) async fn session(
 }
 
 /// The response to a request, or its error, which is already logged.
-fn finish(result: Result<Response, Error>) -> Response {
+pub(super) fn finish(result: Result<Response, Error>) -> Response {
     result.unwrap_or_else(|error| error::rest(error, None))
 }
 

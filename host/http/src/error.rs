@@ -70,12 +70,17 @@ pub(crate) fn status(code: u16) -> StatusCode {
 }
 
 fn data(error: &Error, procedure: Option<&str>) -> Value {
-    json!({
+    let mut data = json!({
         "code": error.code.name(),
         "httpStatus": error.code.http_status(),
         "path": procedure,
         "zodError": flattened(&error.issues),
-    })
+    });
+    if let Some(lacked) = &error.lacked_factor {
+        data["secondFactor"] = json!(lacked.kinds);
+        data["ticket"] = lacked.ticket.as_str().into();
+    }
+    data
 }
 
 /// The issues as zod flattens them: by the first step of their path.

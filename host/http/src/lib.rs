@@ -28,6 +28,7 @@ mod providers;
 mod proxy_user;
 mod request;
 mod rest;
+mod second_factor;
 mod server;
 mod session;
 mod settings;
@@ -71,6 +72,18 @@ pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
     let state = Around::of(&http);
     let router = procedures(&http)
         .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
+        .route(
+            "/api/auth/second-factor",
+            post(second_factor::complete).fallback(only_post),
+        )
+        .route(
+            "/api/auth/second-factor/secret",
+            post(second_factor::new_secret).fallback(only_post),
+        )
+        .route(
+            "/api/auth/second-factor/set-up",
+            post(second_factor::set_up).fallback(only_post),
+        )
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
         .route("/api/auth/session", get(auth::session).fallback(only_get))
         .route(

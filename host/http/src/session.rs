@@ -5,19 +5,26 @@ use axum::{
     response::Response,
 };
 use portico_model::time;
-use portico_sandbox::SignedIn;
-use portico_service::{identity::Identity, sessions::IssuedSession};
+use portico_service::{identity::Identity, sessions::IssuedSession, sign_in::Completed};
 use serde_json::json;
 
 use super::{error::json_response, state::Shared};
 
 /// The response to a successful sign-in.
-pub(super) fn signed_in(http: &Shared, user: &SignedIn, issued: &IssuedSession) -> Response {
-    let answer = json!({
+pub(super) fn signed_in(http: &Shared, completed: &Completed) -> Response {
+    let Completed {
+        user,
+        issued,
+        recovery_codes,
+    } = completed;
+    let mut answer = json!({
         "token": issued.token,
         "expiresAt": time::format(issued.session.expires_at),
         "user": { "id": user.id, "name": user.name },
     });
+    if !recovery_codes.is_empty() {
+        answer["recoveryCodes"] = json!(recovery_codes);
+    }
     with_session(http, json_response(answer.to_string()), issued)
 }
 

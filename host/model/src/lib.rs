@@ -4,9 +4,11 @@
 #![warn(missing_docs)]
 
 pub mod error;
+mod second_factor;
 pub mod time;
 mod types;
 
+pub use self::second_factor::{FactorKind, LackedFactor};
 pub use self::time::Timestamp;
 /// The rules and refusals in words.
 pub use portico_rules::{refusal, rule, sentences};

@@ -20,6 +20,7 @@ use portico_service::{
     hot_swap::HotSwap,
     identity::Identity,
     request_id::new_request_id,
+    second_factor::SecondFactorPolicy,
     service::{Service, ServiceParts, report},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -199,6 +200,7 @@ impl PluginBuilder {
             call_time: self.call_time,
             throttle,
             passwords: PasswordSignIn::On,
+            second_factor: SecondFactorPolicy::Optional,
             audit: AuditSettings::off(),
             reachability: None,
         };

@@ -48,6 +48,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0012_sections.sql"),
         oldest: 12,
     },
+    // An older host would let people in by their password alone.
+    Migration {
+        sql: include_str!("migrations/0015_second_factor.sql"),
+        oldest: 13,
+    },
 ];
 
 #[derive(Clone, Copy)]

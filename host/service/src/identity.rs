@@ -54,11 +54,19 @@ const HOLDS: Duration = Duration::from_secs(1);
 const MAKE_KEYS: [&str; 2] = ["apiKeys.create", "apiKeys.createOwn"];
 
 /// What changes how users sign in. A key with less than its user may call it only with `admin`, even for its own user.
-const CHANGE_ACCOUNTS: [&str; 3] = ["user.editProfile", "user.changePassword", "user.delete"];
+const CHANGE_ACCOUNTS: [&str; 6] = [
+    "secondFactor.addTotp",
+    "secondFactor.delete",
+    "secondFactor.renewRecoveryCodes",
+    "user.editProfile",
+    "user.changePassword",
+    "user.delete",
+];
 
 /// What shows or ends how else users come in. It needs no permission, so that no choice of permissions takes it from a key.
-const OWN_ACCESS: [&str; 4] = [
+const OWN_ACCESS: [&str; 5] = [
     "apiKeys.getOwn",
+    "secondFactor.getOwn",
     "session.delete",
     "session.deleteOthers",
     "session.getAll",

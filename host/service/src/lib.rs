@@ -22,6 +22,7 @@ pub mod reachability;
 pub mod report;
 pub mod request_id;
 pub mod resources;
+pub mod second_factor;
 mod second_runtime;
 pub mod service;
 pub mod sessions;

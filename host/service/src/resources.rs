@@ -15,6 +15,7 @@ use crate::{
     audit::Audit,
     metrics,
     reachability::Reachability,
+    second_factor::{SecondFactorPolicy, Tickets},
     second_runtime::{Permits, WorkPermit, acquire},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -34,6 +35,10 @@ pub struct Resources {
     pub throttle: Throttle,
     /// Who may sign in with a password that Portico stores.
     pub passwords: PasswordSignIn,
+    /// Who must have a second factor.
+    pub second_factor: SecondFactorPolicy,
+    /// Sign-ins that lack a second factor.
+    pub(crate) tickets: Arc<Tickets>,
     /// Checks whether apps can be reached; `None`: nothing does.
     pub reachability: Option<Arc<dyn Reachability>>,
     /// The longest time of one call, waiting included.
@@ -57,6 +62,8 @@ impl Resources {
             audit: self.audit.clone(),
             throttle: self.throttle.clone(),
             passwords: self.passwords,
+            second_factor: self.second_factor,
+            tickets: self.tickets.clone(),
             reachability: self.reachability.clone(),
             call_time: self.call_time,
             hashing: self.hashing.clone(),

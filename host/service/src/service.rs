@@ -34,6 +34,7 @@ use crate::{
     },
     reachability::Reachability,
     resources::Resources,
+    second_factor::{SecondFactorPolicy, Tickets},
     second_runtime,
     sign_in::PasswordSignIn,
     table::Table,
@@ -56,6 +57,8 @@ pub struct ServiceParts {
     pub throttle: Throttle,
     /// Who may sign in with a password that Portico stores.
     pub passwords: PasswordSignIn,
+    /// Who must have a second factor.
+    pub second_factor: SecondFactorPolicy,
     /// How much the audit log records, and for how long.
     pub audit: AuditSettings,
     /// Checks whether apps can be reached; `None`: nothing does.
@@ -115,6 +118,7 @@ impl Service {
     fn of(parts: ServiceParts, table: Table) -> anyhow::Result<Arc<Self>> {
         second_runtime::start().context("cannot start threads for long calls")?;
         let at_once = parts.sandbox.limits().hashing as usize;
+        let tickets = Tickets::new(parts.shared.clone());
         let audit = Audit::new(
             parts.storage.clone(),
             parts.shared,
@@ -129,6 +133,8 @@ impl Service {
             audit,
             throttle: parts.throttle,
             passwords: parts.passwords,
+            second_factor: parts.second_factor,
+            tickets: Arc::new(tickets),
             reachability: parts.reachability,
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),

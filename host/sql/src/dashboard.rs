@@ -1,12 +1,12 @@
 //! What Portico stores where it is the dashboard itself. The module of each record has the statements.
 
 use async_trait::async_trait;
-use portico_model::{Provider, Timestamp};
+use portico_model::{FactorKind, Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
     DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, NamedShares, NewInvite, NewPicture,
-    PasswordLink, Picture, PictureCount, Result, SearchEngine, SecretHash, Session, SessionUser, Shares,
-    Viewer,
+    PasswordLink, Picture, PictureCount, Result, SearchEngine, SecondFactor, SecretHash, Session,
+    SessionUser, Shares, Viewer,
 };
 
 use crate::database::Database;
@@ -96,6 +96,52 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn delete_password_link(&mut self, user_id: &str) -> Result<bool> {
         self.runner.delete_password_link(user_id).await
+    }
+
+    async fn insert_second_factor(&mut self, factor: &SecondFactor) -> Result<bool> {
+        self.runner.insert_second_factor(factor).await
+    }
+
+    async fn list_second_factors(&mut self, user_id: &str) -> Result<Vec<SecondFactor>> {
+        self.runner.list_second_factors(user_id).await
+    }
+
+    async fn find_passkey(&mut self, handle: &str) -> Result<Option<SecondFactor>> {
+        self.runner.find_passkey(handle).await
+    }
+
+    async fn advance_second_factor(&mut self, id: &str, counter: u64, now: Timestamp) -> Result<bool> {
+        self.runner.advance_second_factor(id, counter, now).await
+    }
+
+    async fn update_second_factor(
+        &mut self,
+        id: &str,
+        data: &str,
+        counter: u64,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.runner.update_second_factor(id, data, counter, now).await
+    }
+
+    async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool> {
+        self.runner.delete_second_factor(user_id, id).await
+    }
+
+    async fn list_second_factor_owners(&mut self) -> Result<Vec<(String, FactorKind)>> {
+        self.runner.list_second_factor_owners().await
+    }
+
+    async fn set_recovery_codes(&mut self, user_id: &str, codes: &[SecretHash]) -> Result<()> {
+        self.runner.set_recovery_codes(user_id, codes).await
+    }
+
+    async fn take_recovery_code(&mut self, user_id: &str, code: &SecretHash) -> Result<bool> {
+        self.runner.take_recovery_code(user_id, code).await
+    }
+
+    async fn count_recovery_codes(&mut self, user_id: &str) -> Result<u64> {
+        self.runner.count_recovery_codes(user_id).await
     }
 
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {

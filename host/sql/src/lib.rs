@@ -27,6 +27,7 @@ mod parameter;
 mod password_links;
 mod pictures;
 mod search_engines;
+mod second_factors;
 mod statement;
 mod texts;
 mod transaction;
@@ -56,6 +57,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
         password_links::STATEMENTS,
         pictures::STATEMENTS,
         search_engines::STATEMENTS,
+        second_factors::STATEMENTS,
         users::STATEMENTS,
     ];
     all.into_iter().flatten().copied()

@@ -11,7 +11,7 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0016_looks.sql"),
     include_str!("migrations/0017_invites_and_sessions.sql"),
     include_str!("migrations/0018_sections.sql"),
+    include_str!("migrations/0021_second_factor.sql"),
 ];
 
 /// The version that this binary knows.
@@ -289,6 +290,26 @@ mod tests {
         for (table, condition, count) in counts {
             let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
             assert_eq!(number(&connection, &sql).unwrap(), count, "{table}");
+        }
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_user_from_before_has_no_second_factor_and_may_set_one_up() {
+        let mut connection = build(NEWEST - 1).unwrap();
+        let user = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1)";
+        connection.execute_batch(user).unwrap();
+        run(&mut connection).unwrap();
+        let factor = "
+            INSERT INTO second_factor (id, user_id, kind, data, created_at) VALUES ('f', 'u', 'totp', 'A', 7);
+            INSERT INTO recovery_code (user_id, number, code_hash) VALUES ('u', 0, x'07')";
+        connection.execute_batch(factor).unwrap();
+        connection.execute_batch("DELETE FROM user_account").unwrap();
+        for table in ["second_factor", "recovery_code"] {
+            let left = format!("SELECT count(*) FROM {table}");
+            assert_eq!(number(&connection, &left).unwrap(), 0, "{table}");
         }
         crate::schema::check(&connection).unwrap();
     }

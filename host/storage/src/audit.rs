@@ -147,13 +147,19 @@ struct AuditContext {
     entry: AuditEntry,
     /// Whether the target is the first record that the transaction creates or changes.
     is_open: bool,
+    /// What the row says if a transaction is committed.
+    outcome: &'static str,
 }
 
 impl AuditedCall {
     /// A call that is recorded with this entry, and with the clock's time at its end.
     pub fn new(entry: AuditEntry, clock: Arc<dyn Clock>) -> Self {
         Self {
-            context: Mutex::new(AuditContext { entry, is_open: true }),
+            context: Mutex::new(AuditContext {
+                entry,
+                is_open: true,
+                outcome: DONE,
+            }),
             clock,
             written: AtomicBool::new(false),
         }
@@ -185,6 +191,14 @@ impl AuditedCall {
             ..context.entry.clone().by(Some(user_id), &Authentication::Proxy)
         };
         context.is_open = false;
+    }
+
+    /// Notes that the sign-in of this user is refused with this code, although its transaction changes something.
+    pub fn refused(&self, user_id: &str, code: &'static str) {
+        let mut context = self.context();
+        context.entry.target = Some(plain(user_id));
+        context.is_open = false;
+        context.outcome = code;
     }
 
     /// Notes the groups, by id, that the sign-in or the registration adds and removes.
@@ -224,10 +238,13 @@ impl AuditedCall {
         first_created: Option<&str>,
         changed: Option<&str>,
     ) -> AuditEntry {
-        let is_open = self.context().is_open;
+        let (is_open, outcome) = {
+            let context = self.context();
+            (context.is_open, context.outcome)
+        };
         let mut entry = AuditEntry {
             created,
-            ..self.with_outcome(DONE)
+            ..self.with_outcome(outcome)
         };
         if is_open {
             let target = first_created.map(plain).or(entry.target);

@@ -11,8 +11,9 @@ use crate::dashboard_records::{
 };
 use crate::looks::{Looks, NewPicture, Picture, PictureCount};
 use crate::records::{Access, Result, Viewer};
+use crate::second_factors::SecondFactor;
 use crate::storage::{Storage, Transaction};
-use portico_model::{Provider, Timestamp};
+use portico_model::{FactorKind, Provider, Timestamp};
 
 /// Opens transactions on everything that Portico keeps.
 #[async_trait]
@@ -90,6 +91,35 @@ pub trait DashboardTransaction: Transaction {
     async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>>;
     /// Removes a user's link; false if there is none.
     async fn delete_password_link(&mut self, user_id: &str) -> Result<bool>;
+
+    /// Stores a new second factor. False if another has its handle, or if it is of codes and its user has one of codes.
+    /// `reference`: its user does not exist, or is disabled.
+    async fn insert_second_factor(&mut self, factor: &SecondFactor) -> Result<bool>;
+    /// A user's second factors by id.
+    async fn list_second_factors(&mut self, user_id: &str) -> Result<Vec<SecondFactor>>;
+    /// The passkey with this handle.
+    async fn find_passkey(&mut self, handle: &str) -> Result<Option<SecondFactor>>;
+    /// Notes that a second factor was used now, and its counter. False if there is no such factor, or if its counter is not
+    /// lower: of several calls with the same counter, one returns true.
+    async fn advance_second_factor(&mut self, id: &str, counter: u64, now: Timestamp) -> Result<bool>;
+    /// Notes that a second factor was used now, with what it is checked with from now on; false if there is no such factor.
+    async fn update_second_factor(
+        &mut self,
+        id: &str,
+        data: &str,
+        counter: u64,
+        now: Timestamp,
+    ) -> Result<bool>;
+    /// Removes a second factor; false if there is no such factor. For the audit log, it changes the user.
+    async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool>;
+    /// The id of each user with a second factor, with each kind that they have, by id and then by the kind's name.
+    async fn list_second_factor_owners(&mut self) -> Result<Vec<(String, FactorKind)>>;
+    /// Replaces a user's recovery codes. `reference`: there is no such user.
+    async fn set_recovery_codes(&mut self, user_id: &str, codes: &[SecretHash]) -> Result<()>;
+    /// Removes a recovery code; false if the user has no such code. Of several calls with the same code, one returns true.
+    async fn take_recovery_code(&mut self, user_id: &str, code: &SecretHash) -> Result<bool>;
+    /// How many recovery codes a user has left.
+    async fn count_recovery_codes(&mut self, user_id: &str) -> Result<u64>;
 
     /// Creates a group without permissions or members.
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool>;

@@ -95,6 +95,13 @@ impl Secrets {
         self.base62(43)
     }
 
+    /// Unpredictable bytes.
+    pub fn bytes<const COUNT: usize>(&self) -> [u8; COUNT] {
+        let mut bytes = [0; COUNT];
+        self.random.fill(&mut bytes);
+        bytes
+    }
+
     /// A new id of a record: UUIDv7 text.
     pub fn id(&self, now: u64) -> String {
         let mut bytes = [0; 10];

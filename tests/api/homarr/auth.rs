@@ -1,5 +1,7 @@
 //! Auth.js as its web client (next-auth 5, `react.js`) and scripts use it.
 
+use portico_model::time::{Clock as _, SystemClock};
+use portico_tests::second_factor::{set_up, wrong_code};
 use portico_tests::{Answer, Client, PASSWORD, Portico, escape};
 use serde_json::json;
 
@@ -198,4 +200,33 @@ fn portico_s_own_pages_get_portico_s_own_forms() {
         .assert_status(401);
     let apps = admin.send("GET", "/api/trpc/app.all", &native, None);
     assert_eq!(apps.json(), json!({"result": {"data": []}}));
+}
+
+#[test]
+fn a_user_with_a_second_factor_sends_its_code_in_the_form() {
+    let (server, admin, _) = with_administrator();
+    let (secret, recovery) = set_up(&admin, SystemClock.now());
+    let form = form(PASSWORD, "/boards");
+    let lacking = sign_in(&server, &form, &[]);
+    let url = lacking.assert_status(200).json()["url"]
+        .as_str()
+        .expect("a URL")
+        .to_owned();
+    assert!(
+        url.ends_with("/auth/login?error=CredentialsSignin&code=second_factor"),
+        "{url}"
+    );
+    assert!(lacking.header("set-cookie").is_none(), "{lacking}");
+    let wrong = wrong_code(&secret, SystemClock.now());
+    let wrong = sign_in(&server, &format!("{form}&code={wrong}"), &[]);
+    assert!(
+        wrong.text().contains("code=second_factor") && wrong.header("set-cookie").is_none(),
+        "{wrong}"
+    );
+    let done = sign_in(&server, &format!("{form}&code={}", recovery[0]), &[]);
+    assert!(done.header("set-cookie").is_some(), "{done}");
+    assert!(
+        done.json()["url"].as_str().expect("a URL").ends_with("/boards"),
+        "{done}"
+    );
 }

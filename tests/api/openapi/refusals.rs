@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use portico_model::App;
+use portico_model::time::{Clock as _, SystemClock};
 use portico_storage::StoredApp;
+use portico_tests::second_factor::{code_at, set_up};
 use portico_tests::{
     Client, Fixtures, MISSING, PASSWORD, Portico, administrator, new_user, procedures::picture,
 };
@@ -18,8 +20,10 @@ const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changeP
 
 /// Refusals by the throttle, which is off in these tests.
 /// `tests/sign_in/credentials/throttling.rs` is about these.
-const THROTTLED: [(&str, u16); 4] = [
+const THROTTLED: [(&str, u16); 6] = [
     ("invite.getByToken", 429),
+    ("secondFactor.delete", 429),
+    ("secondFactor.renewRecoveryCodes", 429),
     ("user.initUser", 429),
     ("user.register", 429),
     ("user.setPasswordByLink", 429),
@@ -33,6 +37,10 @@ fn every_documented_refusal_can_be_produced() {
     let mut server = Portico::start();
     let admin = administrator(&server);
     let root = admin.user_id.clone();
+    // Who has a second factor, and none by the time of this.
+    let none = admin.mutate("secondFactor.renewRecoveryCodes", &json!({"code": "none"}));
+    assert_eq!(none.status, 409, "{none}");
+    let (secret, _) = set_up(&admin, SystemClock.now());
     let user = admin.user("alice").id;
     let disabled = admin.user("disabled").id;
     let disable = json!({"userId": disabled, "disabled": true});
@@ -90,6 +98,10 @@ fn every_documented_refusal_can_be_produced() {
         ("apiKeys.deleteOwn", 404, json!({"apiKeyId": MISSING})),
         ("apiKeys.createOwn", 409, json!({})),
         ("session.delete", 404, by_id.clone()),
+        ("secondFactor.addTotp", 409, json!({"secret": secret, "code": code_at(&secret, SystemClock.now())})),
+        ("secondFactor.delete", 404, json!({"id": MISSING, "code": "none"})),
+        ("secondFactor.getOfUser", 404, json!({"userId": MISSING})),
+        ("secondFactor.deleteOfUser", 404, json!({"userId": MISSING})),
         ("invite.createInvite", 404, json!({"expirationDate": "2999-12-31T00:00:00.000Z", "groupIds": [MISSING]})),
         ("invite.deleteInvite", 404, by_id.clone()),
         ("extras.saveOfUser", 404, json!({"id": MISSING, "extras": null})),
@@ -138,6 +150,7 @@ fn every_documented_refusal_can_be_produced() {
     let document = document(&server);
     let mut had = BTreeSet::from(RACES);
     had.extend(THROTTLED);
+    had.insert(("secondFactor.renewRecoveryCodes", 409));
     for (procedure, status, mut input) in table {
         if procedure == "user.register" {
             // The name is checked only if the invite is good.

@@ -8,6 +8,7 @@ use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_service::{
     audit::AuditSettings,
     identity::Identity,
+    second_factor::SecondFactorPolicy,
     service::{Service, ServiceParts},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -75,6 +76,7 @@ fn begin() -> Running {
             call_time: std::time::Duration::from_secs(10),
             throttle: Throttle::off(),
             passwords: PasswordSignIn::default(),
+            second_factor: SecondFactorPolicy::default(),
             audit: AuditSettings::off(),
             reachability: None,
         };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
-use portico_model::{App, ColorScheme, HomeBoards, Provider, SearchPreferences, Timestamp, User};
+use portico_model::{App, ColorScheme, FactorKind, HomeBoards, Provider, SearchPreferences, Timestamp, User};
 use portico_storage::*;
 
 /// Which calls fail, counted from 1 since the test last set a plan.
@@ -197,6 +197,16 @@ ask_first! {
     put_password_link(link: &PasswordLink, token: &SecretHash) -> ();
     find_password_link(token: &SecretHash, now: Timestamp) -> Option<String>;
     delete_password_link(user_id: &str) -> bool;
+    insert_second_factor(factor: &SecondFactor) -> bool;
+    list_second_factors(user_id: &str) -> Vec<SecondFactor>;
+    find_passkey(handle: &str) -> Option<SecondFactor>;
+    advance_second_factor(id: &str, counter: u64, now: Timestamp) -> bool;
+    update_second_factor(id: &str, data: &str, counter: u64, now: Timestamp) -> bool;
+    delete_second_factor(user_id: &str, id: &str) -> bool;
+    list_second_factor_owners() -> Vec<(String, FactorKind)>;
+    set_recovery_codes(user_id: &str, codes: &[SecretHash]) -> ();
+    take_recovery_code(user_id: &str, code: &SecretHash) -> bool;
+    count_recovery_codes(user_id: &str) -> u64;
     insert_group(id: &str, name: &str, name_key: &str) -> bool;
     list_groups() -> Vec<Group>;
     update_group(id: &str, name: &str, name_key: &str) -> bool;

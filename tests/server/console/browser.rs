@@ -121,6 +121,8 @@ fn pages(root: &Session) -> Value {
         "/profile",
         "/profile/password",
         "/profile/keys",
+        "/profile/second-factor",
+        "/profile/second-factor/new",
         "/profile/sessions",
         "/profile/delete",
         "/new-password?token=none",
@@ -195,6 +197,13 @@ fn the_search_box_finds_what_is_on_the_board_then_other_apps_then_the_web() {
 fn tiles_show_what_can_be_reached_and_the_search_opens_everywhere() {
     let (server, _) = watched();
     run("status.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_second_factor_is_set_up_and_asked_for() {
+    let (server, _) = furnished();
+    run("second_factor.test.mjs", &server, &[]);
 }
 
 #[test]

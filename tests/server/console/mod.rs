@@ -12,6 +12,7 @@ mod looks;
 mod old_forms;
 mod page;
 mod profile;
+mod second_factor;
 mod status;
 mod users;
 

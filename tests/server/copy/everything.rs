@@ -101,6 +101,8 @@ impl Everything {
             INSERT INTO identity VALUES ('oidc', x'{long}', '{subject}', 'gone'), ('ldap', x'{short}', 'cn=ÄÖÜ', 'gone');
             INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
                 open_search_in_new_tab, disabled) SELECT id, 'oidc', id, id, 'auto', 0, 0, 0, 0 FROM {sorted};
+            INSERT INTO second_factor VALUES ('f', 'gone', 'passkey', 'A key', 'handle', 'data', 1, 2, 5000000000);
+            INSERT INTO recovery_code VALUES ('gone', 9, zeroblob(32));
             INSERT INTO user_extras SELECT id, '{{}}' FROM {sorted};
             INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
             INSERT INTO board_extras SELECT id, '{{}}' FROM {sorted};

@@ -2,7 +2,7 @@
 
 mod answers;
 mod cookies;
-mod harness;
+pub mod harness;
 mod hashes;
 mod keys;
 mod onboarding;

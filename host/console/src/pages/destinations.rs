@@ -87,6 +87,9 @@ fn pages(visit: &Visit) -> Vec<Destination> {
         ("/manage/boards", t.common.boards, "edit"),
         ("/help", t.common.help, "open"),
     ];
+    if visit.may_have_second_factor() {
+        pages.push(("/profile/second-factor", t.second_factor.title, "lock"));
+    }
     if visit.may("app-create") {
         pages.extend([
             ("/apps/new", t.apps.new, "plus"),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     onboarding::{begin, is_open},
+    second_step,
 };
 use crate::{
     form::{Form, Problems},
@@ -46,6 +47,9 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
     match visit.api.mutate::<Value>("user.initUser", input).await {
         Ok(_) => match begin(&visit.api, &form).await {
             Ok(()) => Ok(see("/welcome")),
+            Err(error) if error.lacked_factor.is_some() => {
+                second_step::show(&visit, &error, "/welcome").await
+            }
             Err(_) => Ok(see("/sign-in?note=registered")),
         },
         Err(error) if error.is_of_input() => {

@@ -46,6 +46,12 @@ async fn show(visit: Visitor) -> PageResult {
             topic(t.apps, t.apps_text, "/apps", visit.manages_apps()),
             topic(t.profile, t.profile_text, "/profile", is_user),
             topic(t.password, t.password_text, "/sign-in", !is_user),
+            topic(
+                t.second_factor,
+                t.second_factor_text,
+                "/profile/second-factor",
+                visit.may_have_second_factor(),
+            ),
             topic(t.missing, t.missing_text, "/", false),
             topic(t.keys, t.keys_text, "/profile/keys", is_user),
         ],

@@ -28,6 +28,7 @@ mod pictures;
 mod profile;
 mod register;
 mod search;
+mod second_step;
 mod sign_in;
 mod state;
 mod status;
@@ -66,6 +67,7 @@ pub(crate) fn routes() -> Router {
         .merge(profile::routes())
         .merge(register::routes())
         .merge(search::routes())
+        .merge(second_step::routes())
         .merge(sign_in::routes())
         .merge(state::routes())
         .merge(status::routes())

@@ -5,7 +5,7 @@ use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{PageResult, onboarding::begin};
+use super::{PageResult, onboarding::begin, second_step};
 use crate::{
     api::ApiError,
     form::{Form, Problems},
@@ -107,6 +107,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
     match visit.api.mutate::<Value>("user.register", input).await {
         Ok(_) => match begin(&visit.api, &form).await {
             Ok(()) => Ok(see("/")),
+            Err(error) if error.lacked_factor.is_some() => second_step::show(&visit, &error, "/").await,
             Err(_) => Ok(see("/sign-in?note=registered")),
         },
         // An invite that is used up or has expired is refused too.

@@ -17,6 +17,7 @@ use super::{
     board_list::BoardLinks,
     go_on::go_on,
     onboarding::{is_open, with_password},
+    second_step,
 };
 use crate::{
     api::ApiError,
@@ -86,6 +87,14 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
     }
 }
 
+/// The page of signing in again, where a sign-in in two steps has ended.
+pub(super) async fn begin_again(visit: &Visit, error: &ApiError, next: &str) -> PageResult {
+    let problems = Problems::of(error, &[], |text| visit.say(text));
+    let form = Form::default();
+    let shown = sign_in_page(visit, &form, problems, next).await?;
+    Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+}
+
 async fn sign_in_page<'a>(
     visit: &'a Visit,
     form: &'a Form,
@@ -140,6 +149,9 @@ async fn sign_in(visit: Visitor, request: Request) -> PageResult {
     let provider = form.optional("provider");
     match with_password(&visit.api, form.text("username"), form.text("password"), provider).await {
         Ok(()) => Ok(see(own_path(form.text("next")))),
+        Err(error) if error.lacked_factor.is_some() => {
+            second_step::show(&visit, &error, own_path(form.text("next"))).await
+        }
         Err(error) if error.is_of_input() || matches!(error.status.as_u16(), 401 | 429) => {
             let problems = Problems::of(&error, &["username", "password"], |text| visit.say(text));
             let status = match error.status {
@@ -234,7 +246,7 @@ async fn oidc(visit: Visitor, request: Request) -> PageResult {
 }
 
 /// A path of this site as a browser reads it, or otherwise the first page.
-fn own_path(next: &str) -> &str {
+pub(super) fn own_path(next: &str) -> &str {
     let mut bytes = next.bytes();
     // Something that is not a page would be shown as one.
     let is_page = !["/api/", "/icons/", "/console/", "/state/export.json"]

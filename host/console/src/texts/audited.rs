@@ -6,6 +6,46 @@ use super::Language;
 const ACTIONS: &[(&str, &str, &str)] = &[
     ("sign-in", "Sign in", "Anmelden"),
     ("sign-out", "Sign out", "Abmelden"),
+    (
+        "second-factor-set-up",
+        "Set up a second factor at sign-in",
+        "Zweiten Faktor bei der Anmeldung einrichten",
+    ),
+    (
+        "secondFactor.getOwn",
+        "List own second factors",
+        "Eigene zweite Faktoren auflisten",
+    ),
+    (
+        "secondFactor.newSecret",
+        "Begin to set up a second factor",
+        "Einrichten eines zweiten Faktors beginnen",
+    ),
+    (
+        "secondFactor.addTotp",
+        "Set up codes of an app",
+        "Codes einer App einrichten",
+    ),
+    (
+        "secondFactor.delete",
+        "Remove an own second factor",
+        "Eigenen zweiten Faktor entfernen",
+    ),
+    (
+        "secondFactor.renewRecoveryCodes",
+        "Make new recovery codes",
+        "Neue Wiederherstellungscodes anlegen",
+    ),
+    (
+        "secondFactor.getOfUser",
+        "List a user's second factors",
+        "Zweite Faktoren eines Benutzers auflisten",
+    ),
+    (
+        "secondFactor.deleteOfUser",
+        "Remove a user's second factors",
+        "Zweite Faktoren eines Benutzers entfernen",
+    ),
     ("restore", "Restore a backup", "Sicherung wiederherstellen"),
     ("import", "Import", "Importieren"),
     ("audit", "Not recorded", "Nicht aufgezeichnet"),

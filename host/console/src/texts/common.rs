@@ -74,6 +74,7 @@ texts! {
         home: "This board is your home now.", "Dieses Board ist jetzt Ihre Startseite.";
         none_ticked: "Nothing is selected.", "Nichts ist ausgewählt.";
         password_changed: "Your password is changed.", "Ihr Passwort ist geändert.";
+        second_factor_removed: "The second factor is removed. Your other sessions have ended.", "Der zweite Faktor ist entfernt. Ihre anderen Sitzungen sind beendet.";
         session_ended_here: "Ended.", "Beendet.";
         account_deleted: "Your account is deleted.", "Ihr Konto ist gelöscht.";
         form_old: "You have signed in again since that page was opened, so nothing was changed. Send the form again.", "Sie haben sich neu angemeldet, seit die Seite geöffnet wurde; darum wurde nichts geändert. Senden Sie das Formular noch einmal.";
@@ -186,6 +187,7 @@ impl Texts {
             "home" => notes.home,
             "none-ticked" => notes.none_ticked,
             "password-changed" => notes.password_changed,
+            "second-factor-removed" => notes.second_factor_removed,
             "session-ended-here" => notes.session_ended_here,
             "account-deleted" => notes.account_deleted,
             "password-set" => notes.password_set,

@@ -15,6 +15,7 @@ mod looks;
 mod profile;
 pub(crate) mod refusals;
 pub(crate) mod rules;
+mod second_factor;
 mod status;
 mod users;
 
@@ -67,6 +68,7 @@ groups! {
     register: common::Register,
     home: common::Home,
     profile: profile::Profile,
+    second_factor: second_factor::SecondFactor,
     help: help::Help,
     keys: keys::Keys,
     users: users::Users,

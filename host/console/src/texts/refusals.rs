@@ -46,6 +46,12 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::SignIn => "Melden Sie sich an, oder senden Sie einen gültigen API-Schlüssel oder ein Sitzungs-Token",
         R::SignInFirst => "Melden Sie sich zuerst an",
         R::WrongPassword => "Benutzername oder Passwort ist falsch",
+        R::SecondFactorNeeded => "Das Passwort stimmt. Nötig ist noch der zweite Faktor: Senden Sie dessen Code mit",
+        R::SecondFactorToSetUp => {
+            "Das Passwort stimmt. Hier ist ein zweiter Faktor Pflicht: Richten Sie zuerst einen ein"
+        }
+        R::WrongSecondFactor => "Der Code ist falsch oder wurde schon benutzt",
+        R::DeadTicket => "Diese Anmeldung hat zu lange gedauert oder ist beendet; beginnen Sie neu",
         R::PasswordsOff => "Die Anmeldung mit einem Passwort ist abgeschaltet",
         R::PasswordsOfAdministrators => "Hier melden sich nur Administratoren mit einem Passwort an",
         R::NotYourUser => "Das ist nur für Ihr eigenes Konto erlaubt",
@@ -99,6 +105,18 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::UserChangedAtSignIn => {
             "Der Benutzer oder das Passwort wurde inzwischen geändert; melden Sie sich noch einmal an"
         }
+        R::SecondFactorElsewhere => {
+            "Der zweite Faktor dieses Benutzers ist Sache des Anbieters, mit dem er sich anmeldet"
+        }
+        R::OwnSecondFactor => {
+            "Um Ihren eigenen zweiten Faktor zu entfernen, brauchen Sie einen Code davon: Das geht in Ihrem Profil"
+        }
+        R::WrongOwnSecondFactor => "Der Code passt nicht oder wurde schon benutzt",
+        R::SecondFactorThere => "Dieser zweite Faktor ist schon eingerichtet; entfernen Sie ihn zuerst",
+        R::TooManySecondFactors { most } => {
+            return format!("Sie haben {most} zweite Faktoren; entfernen Sie zuerst einen");
+        }
+        R::NoSecondFactor => "Es ist kein zweiter Faktor eingerichtet",
         R::PasswordChanged => "Das Passwort wurde inzwischen geändert",
         R::ExternalUser => "Name, E-Mail und Passwort dieses Benutzers gehören zu einem externen Anbieter",
         R::LastAdminDeleted => "Der letzte Administrator kann nicht gelöscht werden",
@@ -246,6 +264,7 @@ fn german_of_missing(what: &Missing) -> &'static str {
         Missing::Picture => "Dieses Bild gibt es nicht mehr",
         Missing::Procedure => "Diesen Aufruf gibt es nicht",
         Missing::SearchEngine => "Diese Suchmaschine gibt es nicht mehr",
+        Missing::SecondFactor => "Diesen zweiten Faktor gibt es nicht mehr",
         Missing::Session => "Diese Sitzung gibt es nicht mehr",
         Missing::User => "Diesen Benutzer gibt es nicht mehr",
         Missing::UserOrGroup => "Ein Benutzer oder eine Gruppe davon existiert nicht mehr",

@@ -147,6 +147,10 @@ fn german(rule: &Rule) -> String {
         R::NotOneOf { choices } => format!("muss eines von {choices} sein"),
         R::KeyTwice => "kommt mehr als einmal vor".into(),
         R::PreviousPasswordNeeded => "ist nötig, um Ihr eigenes Passwort zu ändern".into(),
+        R::NotSecretOfCodes => "muss das angezeigte Geheimnis sein, 32 Buchstaben und Ziffern".into(),
+        R::CodeNotOfSecret => {
+            "passt nicht: Geben Sie den Code ein, den die App jetzt zeigt, und prüfen Sie die Uhr ihres Geräts".into()
+        }
         R::NotEnabledProvider => {
             "muss ein eingeschalteter Anbieter sein (siehe GET /api/auth/providers)".into()
         }

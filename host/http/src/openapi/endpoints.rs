@@ -43,8 +43,8 @@ impl<'a> Endpoint<'a> {
             refusals,
             redirects: false,
             content_type: None,
-            // Sign-in sets the cookie, and sign-out removes it.
-            header: (procedure.kind == Kind::Mutation).then_some(COOKIE),
+            // Sign-in sets the cookie, and sign-out removes it. A secret comes before the session.
+            header: (procedure.kind == Kind::Mutation && procedure.name != NEW_SECRET).then_some(COOKIE),
         })
     }
 }
@@ -94,6 +94,9 @@ const fn endpoint(
         header: None,
     }
 }
+
+/// Makes a secret for a second factor.
+const NEW_SECRET: &str = "second-factor-secret";
 
 const COOKIE: (&str, &str) = (
     "Set-Cookie",

@@ -1,6 +1,6 @@
 //! The errors of REST and of procedure calls, as `crate::error` makes them.
 
-use portico_model::error::Code;
+use portico_model::{FactorKind, error::Code};
 use serde_json::{Map, Value, json};
 
 use super::schema::{JSON, Schemas, described, request_id};
@@ -177,6 +177,16 @@ fn data(schemas: &mut Schemas) -> Value {
                             "additionalProperties": texts(),
                         },
                     },
+                },
+                "secondFactor": {
+                    "type": "array",
+                    "items": { "type": "string", "enum": FactorKind::NAMES },
+                    "description": "Of a sign-in with a right password: the kinds of second factors that the user has. Empty: \
+                                    the user must set one up.",
+                },
+                "ticket": {
+                    "type": "string",
+                    "description": "With it such a sign-in goes on (`/api/auth/second-factor`).",
                 },
             },
         })

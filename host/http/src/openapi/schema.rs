@@ -95,6 +95,28 @@ const ABOUT: &[(&str, &str)] = &[
         "SharedUser",
         "A user by name, to view the board, unless it says more.",
     ),
+    ("SecondFactor", "A second factor, without its secret."),
+    (
+        "SecondFactorCode",
+        "What completes a sign-in whose password was right.",
+    ),
+    ("SecondFactors", "The second factors of a user."),
+    ("AddedSecondFactor", "A new second factor."),
+    (
+        "RecoveryCodes",
+        "New recovery codes, in place of the earlier ones.",
+    ),
+    ("RemovedSecondFactors", "The second factors that a call removed."),
+    ("NewSecret", "A new secret of codes."),
+    ("SignInTicket", "What a sign-in goes on with."),
+    (
+        "FirstSecondFactor",
+        "The first second factor of a user, with which a sign-in is completed.",
+    ),
+    (
+        "SignedInWithFactor",
+        "A new session, and the recovery codes of the second factor that was set up.",
+    ),
     ("SessionUser", "The user who is signed in."),
     ("SignIn", "A username and a password."),
     ("SignedIn", "A new session."),

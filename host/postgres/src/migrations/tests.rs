@@ -92,7 +92,7 @@ async fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
     server.run("home", records);
     drop(PostgresStorage::open(&url).await.unwrap());
     let versions = "SELECT version || ' ' || oldest FROM portico_version";
-    assert_eq!(server.run("home", versions), format!("{NEWEST} 12"));
+    assert_eq!(server.run("home", versions), format!("{NEWEST} 13"));
     for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
         let kept = format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND NOT may_change");
         assert_eq!(server.run("home", &kept), "1", "{table}");

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use portico_http::{HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{layers::layered, passwords::PasswordSignInChoice};
+use super::{layers::layered, passwords::PasswordSignInChoice, second_factor::SecondFactorChoice};
 
 /// How users reach the service, and how often they may try to sign in; in the file under `[http]`.
 #[derive(Args, Deserialize, Default, Clone)]
@@ -33,6 +33,10 @@ pub struct FrontSettings {
     /// issuer by itself, and /sign-in?local stops that [default: on]
     #[arg(long, env = "PORTICO_PASSWORD_SIGN_IN", value_name = "WHO")]
     pub password_sign_in: Option<PasswordSignInChoice>,
+    /// Who must have a second factor to sign in with a password, Portico's or the directory's: optional (those who set one
+    /// up), administrators or everyone. Who must have one and has none sets it up at the next sign-in [default: optional]
+    #[arg(long, env = "PORTICO_SECOND_FACTOR", value_name = "WHO")]
+    pub second_factor: Option<SecondFactorChoice>,
     /// A session ends after this time without use (90m, 12h, 7d) [default: 7d]
     #[arg(long, env = "PORTICO_SESSION_IDLE", value_name = "TIME")]
     #[serde(deserialize_with = "from_text")]
@@ -55,6 +59,7 @@ layered!(FrontSettings {
     trusted_proxies,
     sign_in_throttle,
     password_sign_in,
+    second_factor,
     session_idle,
     session_lifetime,
     console,

@@ -11,6 +11,7 @@ use portico_server::{
 };
 use portico_service::{
     audit::AuditSettings,
+    second_factor::SecondFactorPolicy,
     service::{Service, ServiceParts},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -28,6 +29,7 @@ use super::{
     database::Database,
     front::Switch,
     passwords::policy,
+    second_factor,
     settings::Settings,
     starting::patiently,
 };
@@ -97,6 +99,7 @@ impl Host {
                 call_time: CALL_TIME,
                 throttle,
                 passwords: policy(settings.http.password_sign_in),
+                second_factor: second_factor::policy(settings.http.second_factor),
                 audit: settings.audit.audit(),
                 reachability: settings.ping.checker(settings.http.public_url.as_ref())?,
             };
@@ -162,6 +165,7 @@ async fn in_memory(
         call_time: CALL_TIME,
         throttle: Throttle::off(),
         passwords: PasswordSignIn::On,
+        second_factor: SecondFactorPolicy::Optional,
         audit: AuditSettings::default(),
         reachability: None,
     };

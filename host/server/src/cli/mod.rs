@@ -45,6 +45,7 @@ mod recover;
 mod reload;
 mod remote;
 mod restore;
+mod second_factor;
 mod secret;
 mod serve;
 mod settings;

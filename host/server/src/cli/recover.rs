@@ -1,4 +1,4 @@
-//! `portico recover`: a new password for a user who has lost theirs.
+//! `portico recover`: a new password for a user who has lost theirs, or an account without the second factors that were lost.
 
 use anyhow::bail;
 use clap::Args;
@@ -19,6 +19,9 @@ use super::{
 pub struct Recover {
     /// The username
     name: String,
+    /// Only remove the user's second factors; the password stays
+    #[arg(long)]
+    second_factor: bool,
     #[command(flatten)]
     host: HostArgs,
 }
@@ -27,12 +30,19 @@ impl Recover {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         let settings = settings.with(self.host)?;
         settings.start_log(true)?;
+        if self.second_factor {
+            let user = block_on(remove_second_factors(&settings, &self.name))?;
+            let user = printable(&user);
+            return print(&format!(
+                "{user} has no second factor now and signs in with the password alone. All sessions of {user} have ended."
+            ));
+        }
         let (user, password) = block_on(recover(&settings, &self.name))?;
         let user = printable(&user);
         print(&format!("The new password of {user} is {password}"))?;
         print(&format!(
-            "It is shown only now. All sessions and API keys of {user} have ended. {user} may sign in, even if \
-             disabled before."
+            "It is shown only now. All sessions and API keys of {user} have ended, and second factors are removed. {user} may \
+             sign in, even if disabled before."
         ))
     }
 }
@@ -43,7 +53,8 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     if user.provider != Provider::Credentials {
         bail!(
             "{} signs in elsewhere ({:?}): the password is there. To enable a disabled user: portico call \
-             user.setDisabled '{{\"userId\": {:?}, \"disabled\": false}}'",
+             user.setDisabled '{{\"userId\": {:?}, \"disabled\": false}}'. To remove a second factor that was lost: portico \
+             recover --second-factor",
             user.name,
             user.provider,
             user.id
@@ -57,6 +68,7 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
             "user.setDisabled",
             json!({ "userId": user.id, "disabled": false }),
         ),
+        ("secondFactor.deleteOfUser", json!({ "userId": user.id })),
         (
             "user.changePassword",
             json!({ "userId": user.id, "password": password }),
@@ -65,4 +77,13 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
         local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
     }
     Ok((user.name, password))
+}
+
+async fn remove_second_factors(settings: &Settings, name: &str) -> anyhow::Result<String> {
+    let host = Host::open(settings).await?;
+    let user = local::find_user(&host.service, name).await?;
+    let input = json!({ "userId": user.id });
+    let procedure = "secondFactor.deleteOfUser";
+    local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
+    Ok(user.name)
 }

@@ -107,7 +107,7 @@ const LONGEST_PRUNE: Duration = Duration::from_secs(10 * 60);
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
 
 /// Writes the line by which programs like fail2ban recognise a failed sign-in. It has nothing that was typed. Attempts that
-/// the throttle refuses have none, so that it bounds the lines as well.
+/// the throttle refuses have none, so that it bounds the lines as well; nor has the first step of a sign-in in two.
 fn log_failed_sign_in(
     provider: Provider,
     user_id: Option<&str>,
@@ -115,7 +115,11 @@ fn log_failed_sign_in(
     request_id: &str,
     error: &Error,
 ) {
-    if error.code != Code::Unauthorized {
+    let is_first_step = error
+        .lacked_factor
+        .as_ref()
+        .is_some_and(|lacked| !lacked.is_wrong);
+    if error.code != Code::Unauthorized || is_first_step {
         return;
     }
     let address = address.map_or_else(
@@ -246,8 +250,7 @@ impl Audit {
         request_id: &str,
         error: &Error,
     ) {
-        log_failed_sign_in(provider, user_id.as_deref(), address, request_id, error);
-        metrics::signed_in(provider, error.code.name());
+        Self::count_refused_sign_in(provider, user_id.as_deref(), address, request_id, error);
         let entry = AuditEntry {
             address,
             provider: Some(provider),
@@ -255,6 +258,18 @@ impl Audit {
             ..AuditEntry::new(SIGN_IN, request_id)
         };
         self.note_refusal(entry, error);
+    }
+
+    /// The same without a row: a transaction has written it.
+    pub(crate) fn count_refused_sign_in(
+        provider: Provider,
+        user_id: Option<&str>,
+        address: Option<IpAddr>,
+        request_id: &str,
+        error: &Error,
+    ) {
+        log_failed_sign_in(provider, user_id, address, request_id, error);
+        metrics::signed_in(provider, error.code.name());
     }
 
     /// Writes the collected refusals.

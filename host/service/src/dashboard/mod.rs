@@ -18,6 +18,7 @@ mod onboarding;
 mod password_links;
 mod pictures;
 mod search_engines;
+mod second_factors;
 mod sessions;
 mod state;
 mod transaction;
@@ -31,6 +32,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     let groups = [
         keys::ROWS,
         sessions::ROWS,
+        second_factors::ROWS,
         invites::ROWS,
         password_links::ROWS,
         groups::ROWS,

@@ -16,6 +16,7 @@ mod proxy;
 mod sign_in;
 mod vouched;
 
+pub(crate) use self::sign_in::{Entered, sign_in_with_factor};
 use std::sync::Arc;
 
 pub use self::{

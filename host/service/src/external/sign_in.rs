@@ -19,6 +19,7 @@ use super::{
 use crate::{
     identity::Identity,
     resources::Resources,
+    second_factor::{Lacking, Step, Taken, take},
     sessions::{self, IssuedSession, SessionTimes},
 };
 
@@ -40,19 +41,63 @@ pub struct SignIn<'a> {
 /// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while no
 /// user exists, and if the provider's account breaks a rule for users.
 pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, IssuedSession), Error> {
-    let (user, issued) = sign_in.resources.in_time(sign_in.run(external)).await?;
-    let issued = issued.ok_or_else(|| Error::internal(anyhow::anyhow!("a sign-in began no session")))?;
-    Ok((user, issued))
+    match sign_in_with(sign_in, external, None).await? {
+        Entered::Session(user, issued) => Ok((user, issued)),
+        Entered::Lacking(..) => Err(no_session()),
+    }
+}
+
+/// How a sign-in with a password that a provider has accepted ends.
+pub(crate) enum Entered {
+    Session(SignedIn, IssuedSession),
+    /// The user is stored as the provider describes them, and needs a second factor.
+    Lacking(SignedIn, Lacking),
+}
+
+/// The same for a provider that vouches for a password only: with the second factor of the user.
+pub(crate) async fn sign_in_with_factor(
+    sign_in: &SignIn<'_>,
+    external: External,
+    step: &Step,
+) -> Result<Entered, Error> {
+    sign_in_with(sign_in, external, Some(step)).await
+}
+
+async fn sign_in_with(
+    sign_in: &SignIn<'_>,
+    external: External,
+    step: Option<&Step>,
+) -> Result<Entered, Error> {
+    let (user, begun) = sign_in.resources.in_time(sign_in.run(external, step)).await?;
+    Ok(match begun.ok_or_else(no_session)? {
+        Begun::Session(issued) => Entered::Session(user, issued),
+        Begun::Lacking(lacking) => Entered::Lacking(user, lacking),
+    })
+}
+
+fn no_session() -> Error {
+    Error::internal(anyhow::anyhow!("a sign-in began no session"))
+}
+
+/// A session, or the second factor that lacks for it.
+enum Begun {
+    Session(IssuedSession),
+    Lacking(Lacking),
 }
 
 /// The same for a user for whom a proxy vouches with each request: no session begins.
 pub(super) async fn take_up(sign_in: &SignIn<'_>, external: External) -> Result<SignedIn, Error> {
-    let (user, _) = sign_in.resources.in_time(sign_in.run(external)).await?;
+    let (user, _) = sign_in.resources.in_time(sign_in.run(external, None)).await?;
     Ok(user)
 }
 
 impl SignIn<'_> {
-    async fn run(&self, mut external: External) -> Result<(SignedIn, Option<IssuedSession>), Error> {
+    /// No session begins without times.
+    async fn run(
+        &self,
+        mut external: External,
+        step: Option<&Step>,
+    ) -> Result<(SignedIn, Option<Begun>), Error> {
         let resources = self.resources;
         let audited =
             resources
@@ -102,20 +147,35 @@ impl SignIn<'_> {
         if let Some(audited) = &audited {
             audited.changed_groups(&changes.added, &changes.removed);
         }
-        let mut issued = None;
+        let mut begun = None;
         if let Some(times) = self.times {
-            let secrets = &resources.secrets;
-            let begun =
-                sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now).await?;
-            context.signed_in(&begun.session);
-            issued = Some(begun);
+            let taken = match step {
+                Some(step) => take(resources, &mut *transaction, &user.id, step, now).await?,
+                None => Taken::Passed(Vec::new()),
+            };
+            begun = Some(match taken {
+                Taken::Passed(_) => {
+                    let secrets = &resources.secrets;
+                    let issued =
+                        sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now);
+                    let issued = issued.await?;
+                    context.signed_in(&issued.session);
+                    Begun::Session(issued)
+                }
+                Taken::Lacking(lacking) => {
+                    if let Some(audited) = &audited {
+                        audited.refused(&user.id, Code::Unauthorized.name());
+                    }
+                    Begun::Lacking(lacking)
+                }
+            });
         } else if let Some(audited) = &audited {
             audited.vouched(&user.id);
         }
         drop(transaction);
         enclosing.commit().await?;
         changes.log(&user.id, self.request_id);
-        Ok((user, issued))
+        Ok((user, begun))
     }
 
     /// Refuses an account that lacks what the settings require. If the provider says that it lacks it, the user's sessions

@@ -7,17 +7,38 @@ use super::row::{Recorded, Row, route_only};
 use crate::{
     audit::SIGN_IN,
     shape::{
-        COLOR_SCHEME, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
-        Shape::{Date, List, Named, Nothing, Record, Text},
-        Shaped, required,
+        COLOR_SCHEME, Field, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
+        Shape::{self, Date, List, Named, Nothing, Record, Text},
+        Shaped, join, required,
     },
-    sign_in::Credentials,
+    sign_in::{Credentials, FirstFactor, HeldTicket, SentCode},
 };
 
 /// The name of sign-out in the table and in the audit log.
 pub(crate) const SIGN_OUT: &str = "sign-out";
 /// The name of the session in the table.
 pub(crate) const SESSION: &str = "session";
+
+/// The names of the routes by which a sign-in in two steps goes on.
+pub(crate) const CODE: &str = "second-factor";
+pub(crate) const SECRET: &str = "second-factor-secret";
+pub(crate) const SET_UP: &str = "second-factor-set-up";
+
+const SIGNED_IN: &[Field] = &[
+    required("token", Text).about("The session's token, also in the cookie. It is shown only here."),
+    required("expiresAt", Date).about("When the session ends unless it is used before."),
+    required("user", NAMED).about("Who signed in."),
+];
+
+pub(crate) const NEW_SECRET: Shape = Named(
+    "NewSecret",
+    &Record(&[
+        required("secret", Text).about("The secret, in Base32, to type into an app."),
+        required("uri", Text).about("The same as a URI (`otpauth:`), to show as a QR code."),
+    ]),
+);
+
+pub(crate) const RECOVERY_CODES: Shape = List(&Text);
 
 pub(super) static ROWS: &[Row] = &[
     // The row of a sign-in names the provider, and not the sender of the request.
@@ -26,22 +47,60 @@ pub(super) static ROWS: &[Row] = &[
         Kind::Mutation,
         "/api/auth/sign-in",
         Named("SignIn", &Credentials::SHAPE),
-        Named(
-            "SignedIn",
-            &Record(&[
-                required("token", Text)
-                    .about("The session's token, also in the cookie. It is shown only here."),
-                required("expiresAt", Date).about("When the session ends unless it is used before."),
-                required("user", NAMED).about("Who signed in."),
-            ]),
-        ),
+        Named("SignedIn", &Record(SIGNED_IN)),
     )
     .about(
         "Begins a session with a username and a password. `UNAUTHORIZED`, with the same words and the \
-         same work, for an unknown user, a wrong password, and a user of another provider. A session of \
+         same work, for an unknown user, a wrong password, and a user of another provider. A right password without \
+         the second factor that its user has, or must have, is `UNAUTHORIZED` with `data.secondFactor` and \
+         `data.ticket`. A session of \
          the same user that the request came in on ends. `FORBIDDEN`: another site asks for it.",
     )
     .refuses(&[Code::Forbidden, Code::TooManyRequests, Code::Unauthorized])
+    .recorded(Recorded::None),
+    route_only(
+        CODE,
+        Kind::Mutation,
+        "/api/auth/second-factor",
+        Named("SecondFactorCode", &SentCode::SHAPE),
+        Named("SignedIn", &Record(SIGNED_IN)),
+    )
+    .about(
+        "Completes a sign-in whose password was right, with the second factor of the user. `UNAUTHORIZED`: the code is \
+         wrong or was used before, or the ticket has ended: after ten minutes, ten wrong codes, or another password. \
+         `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(&[Code::Forbidden, Code::TooManyRequests, Code::Unauthorized])
+    .recorded(Recorded::None),
+    route_only(
+        SECRET,
+        Kind::Mutation,
+        "/api/auth/second-factor/secret",
+        Named("SignInTicket", &HeldTicket::SHAPE),
+        NEW_SECRET,
+    )
+    .about(
+        "Makes a secret for the app of a user who must set up a second factor to sign in. Nothing is stored. \
+         `UNAUTHORIZED`: the ticket has ended. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(&[Code::Forbidden, Code::TooManyRequests, Code::Unauthorized])
+    .recorded(Recorded::None),
+    route_only(
+        SET_UP,
+        Kind::Mutation,
+        "/api/auth/second-factor/set-up",
+        Named("FirstSecondFactor", &FirstFactor::SHAPE),
+        Named(
+            "SignedInWithFactor",
+            &Record(join!(SIGNED_IN, &[required("recoveryCodes", RECOVERY_CODES)
+                .about("Codes for when the app is lost, each good once. They are shown only here.")])),
+        ),
+    )
+    .about(
+        "Sets up the first second factor of a user who must have one, and completes their sign-in. `UNAUTHORIZED`: the \
+         ticket has ended, or the user has a second factor by now. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(&[Code::Forbidden, Code::Conflict, Code::TooManyRequests, Code::Unauthorized])
     .recorded(Recorded::None),
     route_only(SIGN_OUT, Kind::Mutation, "/api/auth/sign-out", Nothing, Nothing)
         .about(

@@ -1,22 +1,29 @@
 //! One sign-in with a username and a password, from its request until it is recorded.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::IpAddr,
+    sync::{Arc, atomic::Ordering},
+};
 
 use portico_model::{Provider, error::Error};
 use portico_rules::refusal::{Missing, Refusal};
-use portico_sandbox::SignedIn;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    credentials::{Credentials, Progress, SignInSettings},
-    directory, password,
+    completion::Completed,
+    credentials::{Credentials, FirstFactor, HeldTicket, Progress, SentCode, SignInSettings},
+    directory, password, ticket,
 };
 use crate::{
-    audit::SIGN_IN,
+    audit::{Audit, SIGN_IN},
     identity::Identity,
-    procedures::{Call, Procedure},
+    procedures::{
+        Call, Procedure,
+        sign_in::{CODE, SET_UP},
+    },
+    second_factor::{Step, setting_up},
     service::{Service, report},
-    sessions::IssuedSession,
 };
 
 /// A sign-in that is not recorded yet. If it is dropped before it has ended, the client disconnected before the answer:
@@ -34,9 +41,23 @@ pub struct SignInAttempt<'a> {
 impl<'a> SignInAttempt<'a> {
     /// A sign-in from this address. Begin it before the body is read.
     pub fn new(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self::at(SIGN_IN, service, address, request_id)
+    }
+
+    /// The code of one whose password was right.
+    pub fn with_code(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self::at(CODE, service, address, request_id)
+    }
+
+    /// The first factor of one whose password was right.
+    pub fn with_first_factor(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self::at(SET_UP, service, address, request_id)
+    }
+
+    fn at(name: &str, service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
         Self {
             service,
-            procedure: service.table.find_route(SIGN_IN),
+            procedure: service.table.find_route(name),
             request_id,
             address,
             progress: Arc::default(),
@@ -44,8 +65,8 @@ impl<'a> SignInAttempt<'a> {
         }
     }
 
-    /// Reads the credentials from the input.
-    pub fn credentials(&self, input: Result<Option<Value>, Error>) -> Result<Credentials, Error> {
+    /// Reads the input.
+    pub fn read<T: DeserializeOwned>(&self, input: Result<Option<Value>, Error>) -> Result<T, Error> {
         let read = || {
             let input = self.procedure()?.input.check(input?)?;
             serde_json::from_value(input).map_err(Error::internal)
@@ -59,12 +80,52 @@ impl<'a> SignInAttempt<'a> {
         credentials: Credentials,
         sender: &Identity,
         settings: SignInSettings,
-    ) -> Result<(SignedIn, IssuedSession), Error> {
+    ) -> Result<Completed, Error> {
         self.progress.provider.get_or_init(|| credentials.provider());
         let progress = self.progress.clone();
         self.service
             .call_with(self.procedure()?, sender, self.request_id, |call| {
                 sign_in(call, credentials, settings, progress)
+            })
+            .await
+    }
+
+    /// Checks the code, and begins a session for the sender of the request.
+    pub async fn run_code(
+        &self,
+        sent: SentCode,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<Completed, Error> {
+        let step = move |_: &Call| Ok(Step::Code(sent.code));
+        self.go_on(sent.held, step, sender, settings).await
+    }
+
+    /// Sets up the first factor, and begins a session for the sender of the request.
+    pub async fn run_first_factor(
+        &self,
+        first: FirstFactor,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<Completed, Error> {
+        let step = move |call: &Call| {
+            let now = call.resources.clock.now();
+            setting_up::of_codes(&first.secret, &first.code, now).map(Step::SetUp)
+        };
+        self.go_on(first.held, step, sender, settings).await
+    }
+
+    async fn go_on(
+        &self,
+        held: HeldTicket,
+        step: impl FnOnce(&Call) -> Result<Step, Error> + Send + 'static,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<Completed, Error> {
+        let progress = self.progress.clone();
+        self.service
+            .call_with(self.procedure()?, sender, self.request_id, |call| async move {
+                ticket::go_on(&call, &held, step, &settings, &progress).await
             })
             .await
     }
@@ -88,13 +149,16 @@ impl<'a> SignInAttempt<'a> {
     }
 
     fn refuse(&self, error: &Error) {
-        self.service.audit.refuse_sign_in(
-            self.provider(),
-            self.progress.user_id.get().cloned(),
-            self.address,
-            self.request_id,
-            error,
-        );
+        let (provider, user_id) = (self.provider(), self.progress.user_id.get());
+        let (address, request_id) = (self.address, self.request_id);
+        if self.progress.is_recorded.load(Ordering::Relaxed) {
+            let user_id = user_id.map(String::as_str);
+            return Audit::count_refused_sign_in(provider, user_id, address, request_id, error);
+        }
+        let user_id = user_id.cloned();
+        self.service
+            .audit
+            .refuse_sign_in(provider, user_id, address, request_id, error);
     }
 }
 
@@ -111,7 +175,7 @@ async fn sign_in(
     credentials: Credentials,
     settings: SignInSettings,
     progress: Arc<Progress>,
-) -> Result<(SignedIn, IssuedSession), Error> {
+) -> Result<Completed, Error> {
     if credentials.provider() == Provider::Ldap {
         directory::sign_in(&call, &credentials, &settings, &progress).await
     } else {

@@ -1,6 +1,6 @@
 //! The input and the settings of a sign-in.
 
-use std::sync::OnceLock;
+use std::sync::{OnceLock, atomic::AtomicBool};
 
 use portico_model::Provider;
 
@@ -21,6 +21,26 @@ records! {
         password: String = required("password", Text).about("The password."),
         provider: Option<Provider> = optional("provider", Choice(&["credentials", "ldap"]))
             .about("The user's identity provider: this service, or the directory."),
+        code: Option<String> = optional("code", Text)
+            .about("The second factor of a user who has one: a code of the app, or a recovery code."),
+    }
+
+    /// What continues a sign-in whose password was right.
+    pub struct HeldTicket {
+        ticket: String = required("ticket", Text).about("What `sign-in` has given as `data.ticket`."),
+    }
+
+    /// The code of a user who has a second factor.
+    pub struct SentCode {
+        ..held: HeldTicket,
+        code: String = required("code", Text).about("A code of the app, or a recovery code."),
+    }
+
+    /// The first factor of a user who must have one.
+    pub struct FirstFactor {
+        ..held: HeldTicket,
+        secret: String = required("secret", Text).about("The secret that `second-factor-secret` has given."),
+        code: String = required("code", Text).about("The code that the app shows for it now."),
     }
 }
 
@@ -45,4 +65,6 @@ pub(super) struct Progress {
     pub provider: OnceLock<Provider>,
     /// The id of the user with this name.
     pub user_id: OnceLock<String>,
+    /// Whether a transaction has written the row of the refusal.
+    pub is_recorded: AtomicBool,
 }

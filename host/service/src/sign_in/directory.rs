@@ -1,19 +1,22 @@
 //! Sign-in with a password that a directory checks.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use portico_model::{Provider, error::Error};
 use portico_rules::rule::Rule;
-use portico_sandbox::SignedIn;
+use portico_storage::{Access, AccountKey, ProviderSubject};
 
 use super::{
+    completion::{Completed, Completion},
     credentials::{Credentials, Progress, SignInSettings},
     password::begin_attempt,
 };
 use crate::{
-    external::{self, Login, SignIn},
+    external::{self, Entered, External, Login, SignIn},
+    identity::Identity,
     procedures::Call,
-    sessions::IssuedSession,
+    second_factor::{Step, Ticket},
+    throttle::ThrottledAccount,
 };
 
 pub(super) async fn sign_in(
@@ -21,7 +24,7 @@ pub(super) async fn sign_in(
     credentials: &Credentials,
     settings: &SignInSettings,
     progress: &Progress,
-) -> Result<(SignedIn, IssuedSession), Error> {
+) -> Result<Completed, Error> {
     let (resources, identity) = (&*call.resources, &*call.identity);
     let Some(ldap) = &settings.providers.ldap else {
         return Err(Error::invalid_field("provider", Rule::NotEnabledProvider));
@@ -55,13 +58,16 @@ pub(super) async fn sign_in(
             is_open: &is_open,
         };
         let external = ldap.authenticate(&login).await?;
-        let sign_in = SignIn {
-            resources,
-            times: Some(&settings.times),
-            sender: identity,
-            request_id: &call.request_id,
-        };
-        external::sign_in(&sign_in, external).await
+        let account = ThrottledAccount::new(Provider::Ldap, &name_key);
+        complete(
+            call,
+            external,
+            settings,
+            account,
+            Step::of(credentials.code.clone()),
+            progress,
+        )
+        .await
     };
     let result = result.await;
     // An attempt without a response from the directory counts as failed. Otherwise its response time would tell an
@@ -72,4 +78,71 @@ pub(super) async fn sign_in(
         attempt.settle(&result).await;
     }
     result
+}
+
+/// Signs in a person whose password the directory has accepted, with the second factor of their user. What the directory says
+/// of them is stored in any case.
+async fn complete(
+    call: &Call,
+    external: External,
+    settings: &SignInSettings,
+    account: ThrottledAccount,
+    step: Step,
+    progress: &Progress,
+) -> Result<Completed, Error> {
+    let (resources, identity) = (&*call.resources, &*call.identity);
+    let completion = Completion {
+        resources,
+        times: &settings.times,
+        sender: identity,
+        request_id: &call.request_id,
+    };
+    let attempt = match find_user(call, &external).await? {
+        Some(user_id) => completion.count(&user_id, &step).await?,
+        // A new user has no second factor.
+        None => None,
+    };
+    let sign_in = SignIn {
+        resources,
+        times: Some(&settings.times),
+        sender: identity,
+        request_id: &call.request_id,
+    };
+    let result = async {
+        match external::sign_in_with_factor(&sign_in, external, &step).await? {
+            Entered::Session(user, issued) => Ok(Completed {
+                user,
+                issued,
+                recovery_codes: Vec::new(),
+            }),
+            Entered::Lacking(user, lacking) => {
+                progress.is_recorded.store(true, Ordering::Relaxed);
+                let ticket = Ticket {
+                    user_id: user.id,
+                    provider: Provider::Ldap,
+                    password_version: user.password_version,
+                    account,
+                    wrong: 0,
+                };
+                Err(completion.refuse(lacking, ticket, None).await?)
+            }
+        }
+    };
+    let result = result.await;
+    if let Some(attempt) = attempt {
+        attempt.settle(&result).await;
+    }
+    result
+}
+
+/// The id of the user who is this person.
+async fn find_user(call: &Call, external: &External) -> Result<Option<String>, Error> {
+    let subject = ProviderSubject {
+        provider: external.identity.provider,
+        subject: external.identity.subject.clone(),
+    };
+    let context = Identity::anonymous().context(call.request_id.clone());
+    let mut transaction = call.resources.storage.begin(Access::Lookup, &context).await?;
+    let account = transaction.get_account(&AccountKey::Subject(subject)).await?;
+    Ok(account.map(|account| account.id))
 }

@@ -5,16 +5,21 @@
 //! - A sign-in is refused if the password changes meanwhile.
 
 mod attempt;
+mod completion;
 mod credentials;
 mod directory;
 mod password;
 mod policy;
 mod session;
+mod ticket;
 
+pub(crate) use self::ticket::NewSecret;
 pub use self::{
     attempt::SignInAttempt,
-    credentials::{Credentials, SignInSettings},
+    completion::Completed,
+    credentials::{Credentials, FirstFactor, HeldTicket, SentCode, SignInSettings},
     password::{Claim, verify},
     policy::PasswordSignIn,
     session::{current_session, sign_out},
+    ticket::{new_secret, read_ticket},
 };

@@ -3,11 +3,11 @@
 use std::{net::IpAddr, sync::Arc};
 
 use portico_model::{Provider, error::Error};
-use portico_rules::refusal::Refusal;
 use portico_sandbox::SignedIn;
-use portico_storage::{Access, AccountKey, CallContext};
+use portico_storage::{Access, CallContext};
 
 use super::{
+    completion::{Completed, Completion},
     credentials::{Credentials, Progress},
     policy::PasswordSignIn,
 };
@@ -15,8 +15,9 @@ use crate::{
     identity::Identity,
     procedures::Call,
     resources::Resources,
+    second_factor::{Step, Ticket},
     second_runtime,
-    sessions::{self, IssuedSession, SessionTimes},
+    sessions::SessionTimes,
     throttle::{LoginAttempt, ThrottledAccount},
 };
 
@@ -114,7 +115,7 @@ pub(super) async fn sign_in(
     credentials: Credentials,
     times: &SessionTimes,
     progress: Arc<Progress>,
-) -> Result<(SignedIn, IssuedSession), Error> {
+) -> Result<Completed, Error> {
     let resources = &call.resources;
     resources.passwords.check()?;
     let context = Identity::anonymous().context(call.request_id.clone());
@@ -124,9 +125,26 @@ pub(super) async fn sign_in(
         address: call.identity.address,
         request_id: call.request_id.clone(),
     };
-    let before = |name_key| note_user(resources.clone(), context.clone(), name_key, progress);
+    let mut account = None;
+    let before = |name_key: String| {
+        account = Some(ThrottledAccount::new(Provider::Credentials, &name_key));
+        note_user(resources.clone(), context, name_key, progress)
+    };
     let (user, attempt) = verify(resources, claim, before).await?;
-    let result = begin_session(resources, times, &call.identity, context, user).await;
+    let completion = Completion {
+        resources,
+        times,
+        sender: &call.identity,
+        request_id: &call.request_id,
+    };
+    let ticket = Ticket {
+        user_id: user.id,
+        provider: Provider::Credentials,
+        password_version: user.password_version,
+        account: account.ok_or_else(Error::unauthorized)?,
+        wrong: 0,
+    };
+    let result = completion.run(ticket, Step::of(credentials.code), None).await;
     attempt.settle(&result).await;
     result
 }
@@ -152,34 +170,4 @@ async fn note_user(
         progress.user_id.get_or_init(|| user_id);
     }
     Ok(may_sign_in)
-}
-
-async fn begin_session(
-    resources: &Resources,
-    times: &SessionTimes,
-    sender: &Identity,
-    context: CallContext,
-    user: SignedIn,
-) -> Result<(SignedIn, IssuedSession), Error> {
-    let now = resources.clock.now();
-    let audited = resources
-        .audit
-        .sign_in(Provider::Credentials, sender.address, &context.request_id);
-    let context = context.audited(audited);
-    let mut transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
-    // The password may have been changed, or the user deleted or disabled, since the check began.
-    let account = transaction.get_account(&AccountKey::Id(user.id.clone())).await?;
-    let account = account.filter(|account| !account.disabled);
-    if account.is_none_or(|account| account.password_version != user.password_version) {
-        return Err(Refusal::PasswordChangedAtSignIn.into());
-    }
-    if !resources.passwords.allows(&mut *transaction, &user.id).await? {
-        // They have lost admin since the check began.
-        return Err(Refusal::WrongPassword.into());
-    }
-    let secrets = &resources.secrets;
-    let issued = sessions::begin(secrets, times, &mut *transaction, &user.id, sender, now).await?;
-    context.signed_in(&issued.session);
-    transaction.commit().await?;
-    Ok((user, issued))
 }

@@ -24,7 +24,7 @@ struct CurrentSession {
     expires_at: Option<Timestamp>,
 }
 
-fn route<'a>(service: &'a Service, name: &str) -> Result<&'a Procedure, Error> {
+pub(super) fn route<'a>(service: &'a Service, name: &str) -> Result<&'a Procedure, Error> {
     let procedure = service.table.find_route(name);
     procedure.ok_or_else(|| Error::not_found(Missing::Procedure))
 }

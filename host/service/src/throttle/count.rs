@@ -89,6 +89,13 @@ impl Failures {
         self.count_failure(now);
     }
 
+    /// The attempt that began then lacked a second factor. It counts as a failure, after which nothing waits.
+    pub fn leave_incomplete(&mut self, began: Timestamp, now: Timestamp) {
+        self.stop(began);
+        self.failures += 1;
+        self.last = self.last.max(now);
+    }
+
     /// Ends the attempt that began then, without counting a failure.
     pub fn stop(&mut self, began: Timestamp) {
         if let Some(index) = self.running.iter().position(|running| *running == began) {

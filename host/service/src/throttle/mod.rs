@@ -150,6 +150,13 @@ async fn end(counts: &Counts, attempt: Attempt, outcome: Outcome) {
 
 fn outcome_of(error: &Error) -> Outcome {
     match error.code {
+        _ if error
+            .lacked_factor
+            .as_ref()
+            .is_some_and(|lacked| !lacked.is_wrong) =>
+        {
+            Outcome::Incomplete
+        }
         // Nothing was checked: the input was malformed, or could not be checked.
         Code::BadRequest | Code::ServiceUnavailable => Outcome::Void,
         _ => Outcome::Failed,

@@ -40,6 +40,8 @@ pub(super) enum Outcome {
     /// It succeeded, so its client knew the password.
     Succeeded,
     Failed,
+    /// The password was right, and a second factor is lacking: it counts, but the attempt with the factor need not wait.
+    Incomplete,
     /// Nothing was checked.
     Void,
 }
@@ -85,16 +87,18 @@ pub(super) fn end(attempt: Attempt, counts: &mut Counts, outcome: Outcome, now: 
     if is_known {
         match outcome {
             Outcome::Failed => counts.known.failures.fail(began, now),
+            Outcome::Incomplete => counts.known.failures.leave_incomplete(began, now),
             Outcome::Succeeded | Outcome::Void => counts.known.failures.stop(began),
         }
     } else {
         if subject.account.is_some() {
             match outcome {
                 Outcome::Failed => counts.account.fail(began, now),
+                Outcome::Incomplete => counts.account.leave_incomplete(began, now),
                 Outcome::Succeeded | Outcome::Void => counts.account.stop(began),
             }
         }
-        if subject.source.is_some() && outcome != Outcome::Failed {
+        if subject.source.is_some() && matches!(outcome, Outcome::Succeeded | Outcome::Void) {
             counts.source.give_back();
         }
     }

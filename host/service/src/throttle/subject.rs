@@ -4,9 +4,10 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use portico_model::Provider;
 use portico_storage::hash_secret;
+use serde::{Deserialize, Serialize};
 
 /// An account, as a hash of its provider and name-key: it has a fixed size and does not contain the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ThrottledAccount([u8; 16]);
 
 impl ThrottledAccount {
@@ -20,6 +21,11 @@ impl ThrottledAccount {
     pub(crate) fn of_key(id: &str) -> Self {
         // No provider has this name.
         Self::of(&format!("Key {id}"))
+    }
+
+    /// The second factor of this user, whatever name they sign in with.
+    pub(crate) fn of_second_factor(user_id: &str) -> Self {
+        Self::of(&format!("SecondFactor {user_id}"))
     }
 
     fn of(text: &str) -> Self {

@@ -472,6 +472,7 @@ const WRONG: Result<(), Error> = Err(Error {
     message: String::new(),
     issues: Vec::new(),
     retry_after: None,
+    lacked_factor: None,
     cause: None,
 });
 

@@ -18,6 +18,7 @@ mod records;
 #[path = "../../../../tests/support/records.rs"]
 mod records_to_store;
 mod rights;
+mod second_factors;
 mod sharing;
 mod sqlite_backups;
 mod sqlite_batches;
@@ -135,6 +136,14 @@ on_every_driver! {
         a_link_ends_with_the_password_its_user_and_its_maker
         another_hash_of_the_same_password_ends_no_link
         nobody_gets_a_link_who_is_missing_or_disabled
+    }
+    second_factors {
+        second_factors_read_back_by_id_and_a_passkey_by_its_handle
+        a_user_has_codes_of_one_app_and_a_handle_is_taken_once
+        a_counter_only_advances_and_data_is_replaced
+        a_recovery_code_is_taken_once_and_new_ones_replace_all
+        of_many_that_use_the_same_code_at_once_one_does
+        second_factors_go_one_by_one_and_with_their_user
     }
     looks {
         looks_read_back_as_they_were_set

@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 23] = [
+pub static TABLES: [Table; 25] = [
     table(
         "app",
         1,
@@ -154,6 +154,22 @@ pub static TABLES: [Table; 23] = [
             "creator_id",
         ],
     ),
+    table(
+        "second_factor",
+        1,
+        &[
+            "id",
+            "user_id",
+            "kind",
+            "name",
+            "handle",
+            "data",
+            "created_at",
+            "last_used_at",
+            "counter",
+        ],
+    ),
+    table("recovery_code", 2, &["user_id", "number", "code_hash"]),
     table("board_section", 2, &["board_id", "position", "name", "collapsed"]),
     table(
         "board_item",

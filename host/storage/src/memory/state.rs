@@ -13,6 +13,7 @@ use crate::looks::{Looks, NewPicture, PictureCount};
 use crate::records::{
     ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer,
 };
+use crate::second_factors::SecondFactor;
 use portico_model::{Id, PICTURES, Provider};
 
 /// Every record, by its id.
@@ -31,6 +32,9 @@ pub(super) struct State {
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     /// The link of each user who has one, its token, and the version of the password that it is to replace.
     pub password_links: BTreeMap<Id, (PasswordLink, SecretHash, u64)>,
+    pub second_factors: BTreeMap<Id, SecondFactor>,
+    /// Those that are left of each user.
+    pub recovery_codes: BTreeMap<Id, Vec<SecretHash>>,
     pub boards: BTreeMap<Id, BoardRow>,
     /// What clients store about users and boards.
     pub extras: BTreeMap<ExtrasOf, String>,
@@ -229,6 +233,8 @@ impl State {
             .retain(|_, (invite, _)| invite.creator_id.as_deref() != Some(id));
         self.password_links
             .retain(|user_id, (link, ..)| user_id != id && link.creator_id.as_deref() != Some(id));
+        self.second_factors.retain(|_, factor| factor.user_id != id);
+        self.recovery_codes.remove(id);
         for group in self.groups.values_mut() {
             group.members.remove(id);
         }

@@ -33,6 +33,8 @@ pub enum RecordKind {
     SignIns,
     /// Challenges of passkeys that wait for their answers.
     PasskeyCeremonies,
+    /// A sign-in whose password was right, and which lacks a second factor.
+    Tickets,
     /// Which version of an index of icons there is.
     IconVersion,
     /// An index of icons.
@@ -43,12 +45,13 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::AccountFailures,
         Self::KnownSource,
         Self::SourceAttempts,
         Self::SignIns,
         Self::PasskeyCeremonies,
+        Self::Tickets,
         Self::IconVersion,
         Self::IconIndex,
         Self::Turn,
@@ -62,6 +65,7 @@ impl RecordKind {
             Self::SourceAttempts => "source-attempts",
             Self::SignIns => "sign-ins",
             Self::PasskeyCeremonies => "passkey-ceremonies",
+            Self::Tickets => "tickets",
             Self::IconVersion => "icon-version",
             Self::IconIndex => "icon-index",
             Self::Turn => "turn",
@@ -75,7 +79,7 @@ impl RecordKind {
             Self::AccountFailures | Self::SourceAttempts => 32_768,
             // Only those who know a password cause these.
             Self::KnownSource => 100_000,
-            Self::SignIns => 8192,
+            Self::SignIns | Self::Tickets => 8192,
             // Anybody can cause these, too: each has some 200 bytes.
             Self::PasskeyCeremonies => 16_384,
             // Operators choose the sources, and each has some megabytes.

@@ -5,6 +5,7 @@ mod keys;
 mod leave;
 mod password;
 mod picture;
+pub(super) mod second_factor;
 mod sessions;
 
 use askama::Template;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Router {
         .merge(keys::routes())
         .merge(leave::routes())
         .merge(password::routes())
+        .merge(second_factor::routes())
         .merge(sessions::routes())
 }
 

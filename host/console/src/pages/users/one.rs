@@ -16,6 +16,7 @@ use super::{
         groups::{Group, read_groups},
         keys::ApiKey,
         list_place::ListPlace,
+        profile::second_factor::{Factor, Factors},
         segment,
     },
     Account, LIST, PageResult, UserRows,
@@ -57,6 +58,7 @@ struct UserPage<'a> {
     member_of: Vec<Group>,
     more_memberships: usize,
     others: Vec<Group>,
+    factors: Vec<Factor>,
     /// The link for a new password that was just made. It is shown only here.
     link: Option<PasswordLink>,
     section: &'a str,
@@ -83,6 +85,11 @@ impl UserPage<'_> {
 
     fn has_password(&self) -> bool {
         self.account.provider == "credentials"
+    }
+
+    /// Whether a password, of this host or of the directory, is what the user signs in with.
+    fn may_have_second_factor(&self) -> bool {
+        self.account.provider != "oidc"
     }
 
     fn name(&self) -> &str {
@@ -118,6 +125,8 @@ async fn user_page<'a>(
 ) -> Result<UserPage<'a>, ApiError> {
     let account = read_user(visit, id).await?;
     let disabled = is_disabled(visit, &account).await?;
+    let input = json!({ "userId": id });
+    let factors: Factors = visit.api.query("secondFactor.getOfUser", input).await?;
     let groups = read_groups(&visit.api).await?;
     let (mut member_of, mut others): (Vec<Group>, Vec<Group>) = groups
         .into_iter()
@@ -133,6 +142,7 @@ async fn user_page<'a>(
         member_of,
         more_memberships,
         others,
+        factors: factors.factors,
         link: None,
         section: sent.text("section"),
         sent,
@@ -190,6 +200,10 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         "password" => {
             let input = json!({ "userId": id, "password": form.text("password") });
             api.change("user.changePassword", input).await
+        }
+        "second-factor" => {
+            api.change("secondFactor.deleteOfUser", json!({ "userId": id }))
+                .await
         }
         "disabled" => {
             let input = json!({ "userId": id, "disabled": form.text("disabled") == "yes" });

@@ -143,6 +143,9 @@ records! {
             .about("The groups that the user is in, all of them, by name."),
         disabled: Option<bool> = optional("disabled", Boolean)
             .about("Whether the user is disabled and cannot sign in; not, if new."),
+        #[allow(dead_code, reason = "a document does not change it")]
+        second_factor: Option<bool> = optional("secondFactor", Boolean)
+            .about("What `state.export` says of the user's second factor. It changes nothing: no document has the secret."),
     }
 
     pub(super) struct App {

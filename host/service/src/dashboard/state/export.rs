@@ -52,6 +52,7 @@ const USER: Shape = Named(
         required("emailVerified", NULLABLE_DATE).about("When the email was verified."),
         required("image", NULLABLE_TEXT).about("The image: a data URI, or a URL from the provider."),
         required("disabled", Boolean).about("Whether the user is disabled and cannot sign in."),
+        required("secondFactor", Boolean).about("Whether the user has set up a second factor."),
         required("groups", List(&Text)).about("The groups that the user is in, by name."),
     ]),
 );
@@ -122,6 +123,7 @@ struct User<'a> {
     email_verified: Option<Timestamp>,
     image: Option<&'a str>,
     disabled: bool,
+    second_factor: bool,
     groups: Vec<&'a str>,
 }
 
@@ -244,6 +246,7 @@ impl<'a> Exported<'a> {
             email_verified: user.email_verified,
             image: user.image.as_deref(),
             disabled: user.disabled,
+            second_factor: user.has_second_factor,
             groups: groups_named(&names, &user.groups),
         });
         let engines = snapshot.search_engines.iter().map(|engine| Engine {

@@ -31,6 +31,8 @@ pub(super) struct User {
     pub email_verified: Option<Timestamp>,
     pub image: Option<String>,
     pub disabled: bool,
+    /// Whether they have a second factor, which no document changes.
+    pub has_second_factor: bool,
     /// In the order of the groups.
     pub groups: Vec<Id>,
 }
@@ -117,11 +119,14 @@ impl Snapshot {
                 memberships.entry(&member.id).or_default().push(group.id.clone());
             }
         }
+        let owners = transaction.list_second_factor_owners().await?;
+        let owners: BTreeSet<Id> = owners.into_iter().map(|(user_id, _)| user_id).collect();
         let users = read_users(transaction, at_once)
             .await?
             .into_iter()
             .map(|user| User {
                 groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
+                has_second_factor: owners.contains(&user.id),
                 id: user.id,
                 name: user.name,
                 provider: user.provider,

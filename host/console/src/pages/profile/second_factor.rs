@@ -1,0 +1,240 @@
+//! `/profile/second-factor`: the user's own second factors and recovery codes.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    http::StatusCode,
+    response::Response,
+    routing::get,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::PageResult;
+use crate::{
+    api::ApiError,
+    form::Problems,
+    qr::{NewSecret, Qr},
+    respond::{again, page, page_with, see},
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route(PAGE, get(show))
+        .route("/profile/second-factor/new", get(new))
+        .route("/profile/second-factor/add", get(back).post(add))
+        .route("/profile/second-factor/recovery-codes", get(back).post(renew))
+        .route("/profile/second-factor/{id}/delete", get(ask).post(delete))
+}
+
+const PAGE: &str = "/profile/second-factor";
+
+/// A user's second factors, as the API returns them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Factors {
+    pub factors: Vec<Factor>,
+    pub recovery_codes: usize,
+    pub required: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Factor {
+    pub id: String,
+    pub kind: String,
+    pub name: Option<String>,
+    pub created_at: String,
+    pub last_used_at: Option<String>,
+}
+
+impl Factor {
+    /// What people call it.
+    pub fn label(&self, visit: &Visit) -> String {
+        let kind = match self.kind.as_str() {
+            "totp" => visit.t.second_factor.totp,
+            _ => visit.t.second_factor.passkey,
+        };
+        match &self.name {
+            Some(name) => format!("{kind}: {name}"),
+            None => kind.to_owned(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Made {
+    recovery_codes: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "profile/second_factor.html")]
+struct FactorsPage<'a> {
+    v: &'a Visit,
+    own: Factors,
+    /// Recovery codes that were just made. They are shown only here.
+    codes: Vec<String>,
+    problems: Problems,
+}
+
+impl FactorsPage<'_> {
+    fn is_elsewhere(&self) -> bool {
+        !self.v.may_have_second_factor()
+    }
+
+    fn has_codes_of_app(&self) -> bool {
+        self.own.factors.iter().any(|factor| factor.kind == "totp")
+    }
+}
+
+#[derive(Template)]
+#[template(path = "profile/second_factor_new.html")]
+struct NewPage<'a> {
+    v: &'a Visit,
+    secret: NewSecret,
+    problems: Problems,
+}
+
+impl NewPage<'_> {
+    fn qr(&self) -> Option<Qr> {
+        self.secret.qr()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "profile/second_factor_delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    factor: &'a Factor,
+    problems: Problems,
+}
+
+async fn factors_page(
+    visit: &Visit,
+    codes: Vec<String>,
+    problems: Problems,
+) -> Result<FactorsPage<'_>, ApiError> {
+    visit.user()?;
+    Ok(FactorsPage {
+        v: visit,
+        own: visit.api.query("secondFactor.getOwn", Value::Null).await?,
+        codes,
+        problems,
+    })
+}
+
+async fn show(visit: Visitor) -> PageResult {
+    Ok(page(
+        &factors_page(&visit, Vec::new(), Problems::default()).await?,
+    ))
+}
+
+/// A reload of a page with secrets leads to the page without them.
+async fn back() -> Response {
+    see(PAGE)
+}
+
+async fn new(visit: Visitor) -> PageResult {
+    visit.user()?;
+    let secret = visit.api.query("secondFactor.newSecret", Value::Null).await?;
+    Ok(page(&NewPage {
+        v: &visit,
+        secret,
+        problems: Problems::default(),
+    }))
+}
+
+async fn add(visit: Visitor, request: Request) -> PageResult {
+    visit.user()?;
+    let form = visit.form(request).await?;
+    let input = json!({ "secret": form.text("secret"), "code": form.text("code") });
+    match visit.api.mutate::<Made>("secondFactor.addTotp", input).await {
+        Ok(made) => Ok(page(
+            &factors_page(&visit, made.recovery_codes, Problems::default()).await?,
+        )),
+        Err(error) => {
+            let problems = visit.problems(error, &["code"])?;
+            Ok(again(&NewPage {
+                v: &visit,
+                secret: NewSecret::sent(&form),
+                problems,
+            }))
+        }
+    }
+}
+
+async fn renew(visit: Visitor, request: Request) -> PageResult {
+    visit.user()?;
+    let form = visit.form(request).await?;
+    let input = json!({ "code": form.text("code") });
+    match visit
+        .api
+        .mutate::<Made>("secondFactor.renewRecoveryCodes", input)
+        .await
+    {
+        Ok(made) => Ok(page(
+            &factors_page(&visit, made.recovery_codes, Problems::default()).await?,
+        )),
+        Err(error) => {
+            let (status, problems) = of_code(&visit, error)?;
+            Ok(page_with(
+                status,
+                &factors_page(&visit, Vec::new(), problems).await?,
+            ))
+        }
+    }
+}
+
+async fn read(visit: &Visit, id: &str) -> Result<Factor, ApiError> {
+    visit.user()?;
+    let own: Factors = visit.api.query("secondFactor.getOwn", Value::Null).await?;
+    let found = own.factors.into_iter().find(|factor| factor.id == id);
+    found.ok_or_else(ApiError::not_found)
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
+    let factor = read(&visit, &id).await?;
+    Ok(page(&DeletePage {
+        v: &visit,
+        factor: &factor,
+        problems: Problems::default(),
+    }))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
+    let form = visit.form(request).await?;
+    let input = json!({ "id": id, "code": form.text("code") });
+    let Err(error) = visit.api.change("secondFactor.delete", input).await else {
+        return Ok(see("/profile/second-factor?note=second-factor-removed"));
+    };
+    let (status, problems) = of_code(&visit, error)?;
+    let factor = read(&visit, &id).await?;
+    let shown = DeletePage {
+        v: &visit,
+        factor: &factor,
+        problems,
+    };
+    Ok(page_with(status, &shown))
+}
+
+/// What is wrong with a code, and the status of the page that says so.
+fn of_code(visit: &Visit, error: ApiError) -> Result<(StatusCode, Problems), ApiError> {
+    let mut problems = Problems::default();
+    match error.status {
+        StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => {
+            problems.add("code", visit.say(&error.message));
+            let status = match error.status {
+                StatusCode::FORBIDDEN => StatusCode::UNPROCESSABLE_ENTITY,
+                status => status,
+            };
+            Ok((status, problems))
+        }
+        _ => Ok((
+            StatusCode::UNPROCESSABLE_ENTITY,
+            visit.problems(error, &["code"])?,
+        )),
+    }
+}
