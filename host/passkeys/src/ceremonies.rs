@@ -26,8 +26,10 @@ pub enum Purpose {
     Registration,
     /// Signing in with a passkey alone, in the browser that holds it.
     SignIn,
-    /// A passkey after a password, by the user who holds it.
+    /// A passkey after a password, by who has the ticket that holds it.
     SecondFactor,
+    /// A passkey before a change of how one signs in, by the user who holds it.
+    Proof,
 }
 
 /// A ceremony.
@@ -35,7 +37,7 @@ pub enum Purpose {
 pub struct Ceremony<'a> {
     /// What it is for.
     pub purpose: Purpose,
-    /// Who must end it: the user's id, or a secret of the browser.
+    /// Who must end it: the user's id, or a secret of the browser or of its sign-in.
     pub holder: &'a str,
 }
 
@@ -46,7 +48,7 @@ impl Ceremony<'_> {
 
     fn head_start(&self) -> u64 {
         match self.purpose {
-            Purpose::Registration | Purpose::SecondFactor => HEAD_START,
+            Purpose::Registration | Purpose::SecondFactor | Purpose::Proof => HEAD_START,
             // Anyone can begin these.
             Purpose::SignIn => 0,
         }

@@ -297,6 +297,21 @@ impl DashboardTransaction for MemoryTransaction {
         })
     }
 
+    async fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> Result<bool> {
+        let found = self.change(|state| {
+            let factor = state.second_factors.get_mut(id);
+            let Some(factor) = factor.filter(|factor| factor.user_id == user_id) else {
+                return Ok(false);
+            };
+            factor.name = Some(name.to_owned());
+            Ok(true)
+        })?;
+        if found {
+            self.trail.changed(user_id);
+        }
+        Ok(found)
+    }
+
     async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool> {
         let found = self.change(|state| {
             let is_theirs = |factor: &SecondFactor| factor.user_id == user_id;
