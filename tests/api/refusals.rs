@@ -59,6 +59,17 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ProviderGroups", "host/service/src/external/groups.rs"),
     ("ProviderAccount", "tests/sign_in/oidc"),
     ("ProviderAccountTaken", "tests/library/component/linking.rs"),
+    // With a passkey.
+    (
+        "Rule::NotBase64Url",
+        "tests/sign_in/credentials/passkeys/attacks.rs",
+    ),
+    (
+        "Rule::NotNewPasskey",
+        "tests/sign_in/credentials/passkeys/attacks.rs",
+    ),
+    ("WrongPasskey", "tests/sign_in/credentials/passkeys/attacks.rs"),
+    ("WrongOwnPasskey", "tests/sign_in/credentials/passkeys/own.rs"),
     ("SignInNotConfirmed", "tests/sign_in/oidc/attacks.rs"),
     ("DirectorySilent", "tests/sign_in/ldap/ailing.rs"),
     ("DirectoryMisconfigured", "tests/sign_in/ldap/refusals.rs"),
@@ -550,6 +561,7 @@ fn second_factors(said: &mut Said) {
         &json!({"id": MISSING, "code": recovery[0]}),
     ));
     said.hear(&root.mutate("secondFactor.deleteOfUser", &json!({"userId": root.user_id})));
+    said.hear(&root.mutate("secondFactor.beginPasskey", &Value::Null));
     // As many passkeys as one may have, and one who signs in at an issuer.
     let mut carol = new_user("carol", "carol");
     carol.user.provider = Provider::Oidc;

@@ -27,3 +27,80 @@ async function withAuthenticator(more = {}) {
     (await devtools.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
   return { page, devtools, authenticatorId, credentials };
 }
+
+const button = (page, name) => page.getByRole("main").getByRole("button", { name, exact: true });
+
+async function signOut(page) {
+  await page.click("details.account summary");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL(/\/sign-in/);
+}
+
+test("a passkey is added, asked for after the password, and signs its user in alone", async () => {
+  const { page, devtools, authenticatorId, credentials } = await withAuthenticator();
+  await page.goto(`${url}/sign-in`);
+  await page.fill("#username", "root");
+  await page.fill("#password", password);
+  await page.click("main button");
+  await page.waitForURL(`${url}/`);
+
+  await page.goto(`${url}/profile/second-factor`);
+  await page.fill("#name", "Laptop");
+  assert.deepEqual(await faults(page), []);
+  await button(page, "Add a passkey").click();
+  await page.getByRole("heading", { name: "Your recovery codes" }).waitFor();
+  assert.equal((await page.locator(".codes code").allInnerTexts()).length, 10);
+  await page.getByText("Passkey: Laptop").waitFor();
+  assert.equal((await credentials())[0].isResidentCredential, true);
+  // The authenticator makes no second one.
+  await page.fill("#name", "Laptop again");
+  await button(page, "Add a passkey").click();
+  await page.locator("#told", { hasText: "This device already keeps a passkey of yours." }).waitFor();
+
+  await page.getByRole("link", { name: "Rename: Passkey: Laptop" }).click();
+  await page.fill("#name", "Old laptop");
+  await button(page, "Save").click();
+  await page.getByText("Passkey: Old laptop").waitFor();
+  await signOut(page);
+
+  await page.fill("#username", "root");
+  await page.fill("#password", password);
+  await page.click("main button");
+  await page.getByRole("heading", { name: "Second step" }).waitFor();
+  assert.deepEqual(await faults(page), []);
+  await button(page, "Use a passkey").click();
+  await page.waitForURL(`${url}/`);
+  assert.equal(await page.locator(".who").innerText(), "root");
+  await signOut(page);
+
+  await page.goto(`${url}/sign-in?next=%2Fprofile`);
+  assert.deepEqual(await faults(page), []);
+  await button(page, "Sign in with a passkey").click();
+  await page.waitForURL(`${url}/profile`);
+  assert.equal(await page.locator(".who").innerText(), "root");
+  await signOut(page);
+
+  // Without the finger, it is refused alone.
+  await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await page.goto(`${url}/sign-in`);
+  await button(page, "Sign in with a passkey").click();
+  await page.locator("#told", { hasText: "Your browser gave no passkey" }).waitFor();
+  await devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+
+  await button(page, "Sign in with a passkey").click();
+  await page.waitForURL(`${url}/`);
+  await page.goto(`${url}/profile/second-factor`);
+  await page.getByRole("link", { name: "Remove: Passkey: Old laptop" }).click();
+  assert.deepEqual(await faults(page), []);
+  await page.locator("form.passkey button").click();
+  await page.waitForURL(/note=|second-factor$/);
+  await page.getByText("Passkey: Old laptop").waitFor({ state: "detached" });
+  page.assertQuiet();
+});
+
+test("without JavaScript no form asks for a passkey", async () => {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await page.goto(`${url}/sign-in`);
+  assert.equal(await page.locator("form.passkey").isVisible(), false);
+  page.assertQuiet();
+});

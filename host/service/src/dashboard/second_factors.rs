@@ -1,8 +1,8 @@
 //! `secondFactor.*`: the second factors of the caller, and of other users for administrators.
 //!
 //! Invariants:
-//! - To remove one's own, or to get new recovery codes, one needs a code or a passkey: a session that was left open must not be enough.
-//!   Codes are counted by the throttle like passwords.
+//! - To remove one's own, or to get new recovery codes, one needs a code or a passkey: a session that was left open must not be
+//!   enough. Codes are counted by the throttle like passwords.
 //! - Removing one ends the user's other sessions.
 //! - No answer has the secret of a second factor that is set up.
 

@@ -135,7 +135,8 @@ impl DeletePage<'_> {
 struct NamePage<'a> {
     v: &'a Visit,
     factor: &'a Factor,
-    name: String,
+    /// The name that the field shows.
+    shown: String,
     problems: Problems,
 }
 
@@ -241,7 +242,7 @@ async fn ask_name(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let factor = read(&visit, &id).await?;
     Ok(page(&NamePage {
         v: &visit,
-        name: factor.name.clone().unwrap_or_default(),
+        shown: factor.name.clone().unwrap_or_default(),
         factor: &factor,
         problems: Problems::default(),
     }))
@@ -257,7 +258,7 @@ async fn rename(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
     let factor = read(&visit, &id).await?;
     Ok(again(&NamePage {
         v: &visit,
-        name: form.shown("name").to_owned(),
+        shown: form.shown("name").to_owned(),
         factor: &factor,
         problems,
     }))
