@@ -451,6 +451,33 @@ fn an_attempt_whose_host_was_killed_counts_as_one_failure() {
     assert_eq!(fail(&mut counts, "ann", numbered(2), DAY), Err(SECOND));
 }
 
+#[test]
+fn a_first_step_counts_as_a_failure_after_which_the_second_need_not_wait() {
+    let mut counts = TestCounts::default();
+    let ann = Some(account("ann"));
+    for number in 0..100 {
+        let subject = of(ann, Some(numbered(number)));
+        let begun = counts.begin(subject, HOUR);
+        let begun = begun.unwrap_or_else(|wait| panic!("after {number}: {wait}"));
+        counts.end(begun, Outcome::Incomplete, HOUR);
+    }
+    let stranger = of(ann, Some(numbered(100)));
+    assert!(counts.begin(stranger, HOUR).is_err(), "a hundred is the most");
+    assert!(
+        counts.begin(stranger, HOUR + DAY).is_ok(),
+        "until a day has passed"
+    );
+    // Each takes a token of its address.
+    let mut counts = TestCounts::default();
+    for number in 0..10 {
+        let subject = of(Some(account(&number.to_string())), Some(numbered(0)));
+        let begun = counts.begin(subject, HOUR).expect("a token");
+        counts.end(begun, Outcome::Incomplete, HOUR);
+    }
+    let subject = of(Some(account("another")), Some(numbered(0)));
+    assert_eq!(counts.begin(subject, HOUR).err(), Some(5 * SECOND));
+}
+
 /// Two hosts that share their counts, and their clock.
 fn hosts() -> ([Throttle; 2], Arc<AtomicU64>, MemoryRecords) {
     let now = Arc::new(AtomicU64::new(HOUR));
