@@ -216,10 +216,16 @@ impl Passkeys {
         match verified {
             Ok(verified) => {
                 let passkey = verified.passkey;
-                let counter = passkey.counter.into();
-                Ok(transaction
-                    .update_second_factor(&factor.id, &written(&passkey), counter, now)
-                    .await?)
+                let counter = u64::from(passkey.counter);
+                // Another sign-in may have used the same counter meanwhile.
+                let is_next = counter == 0
+                    || transaction
+                        .advance_second_factor(&factor.id, counter, now)
+                        .await?;
+                Ok(is_next
+                    && transaction
+                        .update_second_factor(&factor.id, &written(&passkey), counter, now)
+                        .await?)
             }
             Err(refused) => {
                 log(refused, &factor.user_id, &proof.request_id);
