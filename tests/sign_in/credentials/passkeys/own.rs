@@ -1,11 +1,14 @@
 //! What people do with their own passkeys.
 
+use portico_tests::clock::SECOND;
+
 use super::*;
 
 #[test]
 fn passkeys_are_listed_renamed_and_removed_with_a_proof() {
     let (host, root, ada) = start();
     let mut phone = add(&ada);
+    host.clock.advance(SECOND);
     let mut laptop = Authenticator::ed25519(ORIGIN);
     try_add(&ada, &mut laptop).assert_status(200);
     let own = || ada.query("secondFactor.getOwn", &NO_INPUT).data()["factors"].clone();
