@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use super::harness::Host;
 
 const ORIGIN: &str = "http://localhost:7575";
-const COOKIE: &str = "portico_passkey";
 
 /// A host with passkeys, its administrator, and ada with a session.
 fn start() -> (Host, Session, Session) {

@@ -48,7 +48,7 @@ fn passkeys_are_listed_renamed_and_removed_with_a_proof() {
 
 #[test]
 fn a_registration_names_the_passkeys_that_are_there() {
-    let (_, _, ada) = start();
+    let (_host, _, ada) = start();
     let phone = add(&ada);
     let begun = ada.mutate("secondFactor.beginPasskey", &NO_INPUT).data();
     let present = &begun["publicKey"]["excludeCredentials"];
@@ -66,7 +66,7 @@ fn a_registration_names_the_passkeys_that_are_there() {
 
 #[test]
 fn a_user_has_at_most_ten() {
-    let (_, _, ada) = start();
+    let (_host, _, ada) = start();
     for _ in 0..10 {
         add(&ada);
     }
