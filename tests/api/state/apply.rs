@@ -137,7 +137,7 @@ fn fields_that_a_document_leaves_out_stay_and_null_clears() {
     assert_eq!(named(&report, "changed").len(), 5, "{report}");
     let state = export(&admin);
     let user = json!({"name": "grace", "provider": "credentials", "email": null, "emailVerified": null,
-        "image": null, "disabled": false, "groups": []});
+        "image": null, "disabled": false, "secondFactor": false, "groups": []});
     assert_eq!(state["users"][0], user);
     assert_eq!(state["users"][1]["image"], Value::Null);
     assert_eq!(state["apps"][0]["href"], Value::Null);

@@ -221,7 +221,7 @@ fn an_export_uses_plain_names_where_they_are_unambiguous_and_applied_changes_not
     assert_eq!(
         state["users"][0],
         json!({"name": "i\u{307}zmi\u{307}r", "provider": "credentials", "email": null, "emailVerified": null,
-            "image": IMAGE, "disabled": false, "groups": ["Aile 👪"]})
+            "image": IMAGE, "disabled": false, "secondFactor": false, "groups": ["Aile 👪"]})
     );
     assert_eq!(state["users"][2]["emailVerified"], "2026-02-03T04:05:06.789Z");
     assert_eq!(

@@ -238,25 +238,11 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_second_factor(&mut self, factor: &SecondFactor) -> Result<bool> {
-        self.create(&factor.id, |state| {
-            let is_of_codes = |other: &SecondFactor| other.kind == FactorKind::Totp;
-            let mut others = state.second_factors.values();
-            let is_taken = others.any(|other| {
-                factor.handle.is_some() && other.handle == factor.handle
-                    || is_of_codes(other) && is_of_codes(factor) && other.user_id == factor.user_id
-            });
-            if is_taken {
-                return Ok(false);
-            }
-            state.check_enabled(&factor.user_id)?;
-            insert(&mut state.second_factors, &factor.id, factor.clone())?;
-            Ok(true)
-        })
+        self.create(&factor.id, |state| state.insert_second_factor(factor))
     }
 
     async fn list_second_factors(&mut self, user_id: &str) -> Result<Vec<SecondFactor>> {
-        let all = self.state.second_factors.values();
-        Ok(all.filter(|factor| factor.user_id == user_id).cloned().collect())
+        Ok(self.state.second_factors_of(user_id))
     }
 
     async fn find_passkey(&mut self, handle: &str) -> Result<Option<SecondFactor>> {
@@ -267,16 +253,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn advance_second_factor(&mut self, id: &str, counter: u64, now: Timestamp) -> Result<bool> {
-        self.change(|state| {
-            let factor = state.second_factors.get_mut(id);
-            let Some(factor) = factor.filter(|factor| factor.counter.is_none_or(|last| last < counter))
-            else {
-                return Ok(false);
-            };
-            factor.counter = Some(counter);
-            factor.last_used_at = Some(now);
-            Ok(true)
-        })
+        self.change(|state| Ok(state.advance_second_factor(id, counter, now)))
     }
 
     async fn update_second_factor(
@@ -286,26 +263,11 @@ impl DashboardTransaction for MemoryTransaction {
         counter: u64,
         now: Timestamp,
     ) -> Result<bool> {
-        self.change(|state| {
-            let Some(factor) = state.second_factors.get_mut(id) else {
-                return Ok(false);
-            };
-            factor.data = data.to_owned();
-            factor.counter = Some(counter);
-            factor.last_used_at = Some(now);
-            Ok(true)
-        })
+        self.change(|state| Ok(state.update_second_factor(id, data, counter, now)))
     }
 
     async fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> Result<bool> {
-        let found = self.change(|state| {
-            let factor = state.second_factors.get_mut(id);
-            let Some(factor) = factor.filter(|factor| factor.user_id == user_id) else {
-                return Ok(false);
-            };
-            factor.name = Some(name.to_owned());
-            Ok(true)
-        })?;
+        let found = self.change(|state| Ok(state.rename_second_factor(user_id, id, name)))?;
         if found {
             self.trail.changed(user_id);
         }
@@ -313,14 +275,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool> {
-        let found = self.change(|state| {
-            let is_theirs = |factor: &SecondFactor| factor.user_id == user_id;
-            let found = state.second_factors.get(id).is_some_and(is_theirs);
-            if found {
-                state.second_factors.remove(id);
-            }
-            Ok(found)
-        })?;
+        let found = self.change(|state| Ok(state.remove_second_factor(user_id, id)))?;
         if found {
             self.trail.changed(user_id);
         }
@@ -328,33 +283,15 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn list_second_factor_owners(&mut self) -> Result<Vec<(String, FactorKind)>> {
-        let all = self.state.second_factors.values();
-        let owners: BTreeSet<_> = all
-            .map(|factor| (factor.user_id.clone(), factor.kind.name(), factor.kind))
-            .collect();
-        Ok(owners
-            .into_iter()
-            .map(|(user_id, _, kind)| (user_id, kind))
-            .collect())
+        Ok(self.state.second_factor_owners())
     }
 
     async fn set_recovery_codes(&mut self, user_id: &str, codes: &[SecretHash]) -> Result<()> {
-        self.change(|state| {
-            State::check_reference(&state.users, [&user_id.to_owned()])?;
-            state.recovery_codes.insert(user_id.to_owned(), codes.to_vec());
-            Ok(())
-        })
+        self.change(|state| state.set_recovery_codes(user_id, codes))
     }
 
     async fn take_recovery_code(&mut self, user_id: &str, code: &SecretHash) -> Result<bool> {
-        self.change(|state| {
-            let Some(codes) = state.recovery_codes.get_mut(user_id) else {
-                return Ok(false);
-            };
-            let before = codes.len();
-            codes.retain(|kept| kept != code);
-            Ok(codes.len() < before)
-        })
+        self.change(|state| Ok(state.take_recovery_code(user_id, code)))
     }
 
     async fn count_recovery_codes(&mut self, user_id: &str) -> Result<u64> {

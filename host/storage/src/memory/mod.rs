@@ -10,6 +10,7 @@ mod audit;
 mod boards;
 mod contract;
 mod dashboard;
+mod second_factors;
 mod state;
 mod transaction;
 
