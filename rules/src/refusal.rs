@@ -38,6 +38,7 @@ refusals! {
         SecondFactorNeeded = Unauthorized "The password is right, and a second factor is needed: send its code as well",
         SecondFactorToSetUp = Unauthorized "The password is right. A second factor is required here: set one up first",
         WrongSecondFactor = Unauthorized "The code is wrong, or was used before",
+        WrongPasskey = Unauthorized "The passkey was not accepted; try again",
         DeadTicket = Unauthorized "This sign-in took too long, or has ended; begin again",
         PasswordsOff = Forbidden "Signing in with a password is off",
         PasswordsOfAdministrators = Forbidden "Only administrators sign in with a password here",
@@ -71,6 +72,10 @@ refusals! {
         SecondFactorElsewhere = Forbidden "The second factor of this user is a matter of the provider that they sign in with",
         OwnSecondFactor = Forbidden "To remove your own second factor, you need a code of it: use secondFactor.delete",
         WrongOwnSecondFactor = Forbidden "The code does not fit, or was used before",
+        WrongOwnPasskey = Forbidden "The passkey was not accepted; try again, with one of your own",
+        PasskeysOff = NotFound
+            "Passkeys are off: they need the address that people open, with https and a name, as public-url (--public-url, \
+             PORTICO_PUBLIC_URL)",
         SecondFactorThere = Conflict "This second factor is set up already; remove it first",
         TooManySecondFactors { most: usize } = Conflict "You have {most} second factors; remove one first",
         NoSecondFactor = Conflict "No second factor is set up",

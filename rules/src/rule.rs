@@ -77,6 +77,8 @@ sentences! {
         KeyTwice = "appears more than once",
         PreviousPasswordNeeded = "is needed to change your own password",
         NotSecretOfCodes = "must be the secret that was given, 32 letters and digits",
+        NotBase64Url { most: usize } = "must be base64url of 1 to {most} bytes",
+        NotNewPasskey = "must be a new passkey, made at the public URL for options that are five minutes old at most",
         CodeNotOfSecret = "does not fit: type the code that the app shows now, and check the clock of its device",
         NotEnabledProvider = "must be an enabled provider (see GET /api/auth/providers)",
         NotExternalProvider = "must be an external provider",

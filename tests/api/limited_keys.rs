@@ -30,8 +30,10 @@ const OWN_ACCESS: [&str; 5] = [
 fn is_refused(name: &str) -> bool {
     // Without the permission admin such a key changes no second factor, and a user changes their own.
     let changes_factor = [
+        "secondFactor.addPasskey",
         "secondFactor.addTotp",
         "secondFactor.delete",
+        "secondFactor.rename",
         "secondFactor.renewRecoveryCodes",
     ];
     MAKE_KEYS.contains(&name)

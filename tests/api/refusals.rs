@@ -55,6 +55,17 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ProviderAccount", "tests/sign_in/oidc"),
     ("InviteNeeded", "tests/sign_in/oidc/invites.rs"),
     ("ProviderAccountTaken", "tests/library/component/linking.rs"),
+    // With a passkey.
+    (
+        "Rule::NotBase64Url",
+        "tests/sign_in/credentials/passkeys/attacks.rs",
+    ),
+    (
+        "Rule::NotNewPasskey",
+        "tests/sign_in/credentials/passkeys/attacks.rs",
+    ),
+    ("WrongPasskey", "tests/sign_in/credentials/passkeys/attacks.rs"),
+    ("WrongOwnPasskey", "tests/sign_in/credentials/passkeys/own.rs"),
     ("SignInNotConfirmed", "tests/sign_in/oidc/attacks.rs"),
     ("DirectorySilent", "tests/sign_in/ldap/ailing.rs"),
     ("DirectoryMisconfigured", "tests/sign_in/ldap/refusals.rs"),

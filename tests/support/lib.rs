@@ -6,6 +6,7 @@
 //! 5xx, contains no stored hash, and is JSON if the path is under `/api`.
 
 mod answer;
+pub mod authenticator;
 mod background;
 pub mod callers;
 mod client;

@@ -33,8 +33,8 @@ pub enum Who {
     OwnOrAdmin,
     /// Every user who is signed in, for records of their own; the records of others do not exist for them.
     OwnOnly,
-    /// Every user who is signed in and sends a code of their second factor. The users of these tests have none, so they are
-    /// refused with this status.
+    /// Every user who is signed in and sends a code of their second factor, or a passkey. The users of these tests have none, so
+    /// they are refused with this status.
     WithCode(u16),
     /// Users with one of these permissions, even if it is their only one.
     Holders(&'static [&'static str]),
@@ -427,6 +427,13 @@ pub static TABLE: &[Row] = &[
         .rest("POST", "/api/secondFactors/own/{id}/delete").weight(3),
     mutation("secondFactor.renewRecoveryCodes", WithCode(409), |_| json!({"code": "none"}))
         .rest("POST", "/api/secondFactors/own/recoveryCodes").weight(3),
+    mutation("secondFactor.beginPasskey", WithCode(404), none).rest("POST", "/api/secondFactors/own/passkeys/options").weight(0),
+    mutation("secondFactor.addPasskey", WithCode(404), |_| json!({"name": "Phone", "credential": {
+        "response": {"clientDataJSON": "", "attestationObject": ""}}}))
+        .rest("POST", "/api/secondFactors/own/passkeys").weight(3),
+    mutation("secondFactor.rename", WithCode(404), |it| json!({"id": it.app(), "name": "Phone"}))
+        .rest("PATCH", "/api/secondFactors/own/{id}").weight(3),
+    mutation("secondFactor.beginProof", WithCode(404), none).rest("POST", "/api/secondFactors/own/proof").weight(0),
     query("secondFactor.getOfUser", ADMIN, |it| json!({"userId": it.user()}))
         .rest("GET", "/api/users/{userId}/secondFactors").weight(5),
     mutation("secondFactor.deleteOfUser", ADMIN, |it| json!({"userId": it.user()}))

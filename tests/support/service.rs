@@ -13,7 +13,7 @@ use portico_service::audit::AuditSettings;
 use portico_service::external::Providers;
 use portico_service::hot_swap::HotSwap;
 use portico_service::reachability::Reachability;
-use portico_service::second_factor::SecondFactorPolicy;
+use portico_service::second_factor::{RelyingParty, SecondFactorPolicy, relying_party};
 use portico_service::service::{Service, ServiceParts};
 use portico_service::sign_in::PasswordSignIn;
 use portico_service::throttle::Throttle;
@@ -103,6 +103,7 @@ pub struct TestService {
     throttle: Throttle,
     passwords: PasswordSignIn,
     second_factor: SecondFactorPolicy,
+    passkeys: Option<RelyingParty>,
     audit: AuditSettings,
     reachability: Option<Arc<dyn Reachability>>,
     http: HttpSettings,
@@ -130,6 +131,7 @@ impl TestService {
             throttle: Throttle::off(),
             passwords: PasswordSignIn::On,
             second_factor: SecondFactorPolicy::Optional,
+            passkeys: None,
             audit: AuditSettings::default(),
             reachability: None,
             http: behind_proxy(),
@@ -175,6 +177,14 @@ impl TestService {
     /// With these people having a second factor.
     pub fn second_factor(mut self, policy: SecondFactorPolicy) -> Self {
         self.second_factor = policy;
+        self
+    }
+
+    /// With passkeys, for people who open it at this URL.
+    pub fn passkeys(mut self, public_url: &str) -> Self {
+        let url = public_url.parse().expect("a URL");
+        self.passkeys = Some(relying_party(&url).expect("a site with passkeys"));
+        self.http.public_url = Some(url);
         self
     }
 
@@ -234,6 +244,7 @@ impl TestService {
             throttle: self.throttle,
             passwords: self.passwords,
             second_factor: self.second_factor,
+            passkeys: self.passkeys,
             audit: self.audit,
             reachability: self.reachability,
         };

@@ -46,6 +46,12 @@ pub(crate) static WITH_ICON: Fields = Fields {
     more: bounds::PICTURE_BYTES,
 };
 
+/// A passkey, as a script writes it.
+pub(crate) static WITH_PASSKEY: Fields = Fields {
+    long: &[("credential", 8_192)],
+    more: 0,
+};
+
 /// What is on a board: items with their ids, and all its notes.
 pub(crate) static BOARD: Fields = Fields {
     long: &[],

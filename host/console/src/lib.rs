@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use axum::{Router, http::request::Parts, middleware::from_fn_with_state};
 use portico_http::{Elsewhere, HttpLimits, PublicUrl, TrustedProxies, surround};
+use portico_service::second_factor::relying_party;
 use serde_json::{Map, Value};
 
 /// How the console is reached.
@@ -87,6 +88,8 @@ pub fn audited<'a>(name: &'a str, tag: &str) -> &'a str {
 struct Console {
     api: Router,
     public_url: Option<PublicUrl>,
+    /// Whether the public URL is one at which browsers make passkeys.
+    has_passkeys: bool,
     trusted_proxies: TrustedProxies,
     start_board: Option<String>,
     documents: Option<Documents>,
@@ -111,6 +114,10 @@ impl Console {
 pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api,
+        has_passkeys: settings
+            .public_url
+            .as_ref()
+            .is_some_and(|url| relying_party(url).is_ok()),
         public_url: settings.public_url,
         trusted_proxies: settings.trusted_proxies.clone(),
         start_board: settings.start_board,

@@ -303,6 +303,16 @@ impl Visit {
         assets::path("board.js")
     }
 
+    /// The script of forms that send a passkey.
+    pub fn passkeys_js(&self) -> &'static str {
+        assets::path("passkeys.js")
+    }
+
+    /// Whether browsers make and use passkeys on this page.
+    pub fn has_passkeys(&self) -> bool {
+        self.console.has_passkeys && self.elsewhere.is_none()
+    }
+
     /// The time of day, in this time zone or where the reader is, which only a script knows. Without one it is that of
     /// the moment when the page was made.
     pub fn clock(&self, zone: &Option<String>) -> Clock {

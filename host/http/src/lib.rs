@@ -22,6 +22,7 @@ mod linger;
 pub mod metrics;
 mod middleware;
 pub mod openapi;
+mod passkeys;
 mod pictures;
 mod place;
 mod providers;
@@ -83,6 +84,30 @@ pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
         .route(
             "/api/auth/second-factor/set-up",
             post(second_factor::set_up).fallback(only_post),
+        )
+        .route(
+            "/api/auth/second-factor/passkey-options",
+            post(second_factor::begin_passkey).fallback(only_post),
+        )
+        .route(
+            "/api/auth/second-factor/passkey",
+            post(second_factor::complete_with_passkey).fallback(only_post),
+        )
+        .route(
+            "/api/auth/second-factor/passkey-registration",
+            post(second_factor::begin_first_passkey).fallback(only_post),
+        )
+        .route(
+            "/api/auth/second-factor/set-up-passkey",
+            post(second_factor::set_up_passkey).fallback(only_post),
+        )
+        .route(
+            "/api/auth/passkeys/options",
+            post(passkeys::options).fallback(only_post),
+        )
+        .route(
+            "/api/auth/passkeys/sign-in",
+            post(passkeys::sign_in).fallback(only_post),
         )
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
         .route("/api/auth/session", get(auth::session).fallback(only_get))

@@ -57,8 +57,7 @@ pub(super) async fn new_secret(
     }
     let result = async {
         let (input, sender) = read(&http, &id, &parts, body).await?;
-        let held = sign_in::read_ticket(&http.service, input, &id.0)?;
-        let made = sign_in::new_secret(&http.service, held, &sender, &id.0).await?;
+        let made = sign_in::new_secret(&http.service, input, &sender, &id.0).await?;
         Ok(json_response(made))
     };
     finish(result.await)
@@ -88,14 +87,98 @@ pub(super) async fn set_up(
     finish(result)
 }
 
+/// `POST /api/auth/second-factor/passkey-options {ticket}`.
+pub(super) async fn begin_passkey(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Some(refused) = refuse_foreign(&http, &parts) {
+        return refused;
+    }
+    let result = async {
+        let (input, sender) = read(&http, &id, &parts, body).await?;
+        let begun = sign_in::begin_passkey(&http.service, input, &sender, &id.0).await?;
+        Ok(json_response(begun))
+    };
+    finish(result.await)
+}
+
+/// `POST /api/auth/second-factor/passkey {ticket, credential}`.
+pub(super) async fn complete_with_passkey(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Some(refused) = refuse_foreign(&http, &parts) {
+        return refused;
+    }
+    let attempt = SignInAttempt::with_held_passkey(&http.service, client_address(&http, &parts), &id.0);
+    let result = async {
+        let (input, sender) = read(&http, &id, &parts, body).await?;
+        let sent = attempt.read(input)?;
+        let completed = attempt
+            .run_held_passkey(sent, &sender, sign_in_settings(&http))
+            .await?;
+        Ok(session::signed_in(&http, &completed))
+    };
+    let result = result.await;
+    attempt.end(&result);
+    finish(result)
+}
+
+/// `POST /api/auth/second-factor/passkey-registration {ticket}`.
+pub(super) async fn begin_first_passkey(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Some(refused) = refuse_foreign(&http, &parts) {
+        return refused;
+    }
+    let result = async {
+        let (input, sender) = read(&http, &id, &parts, body).await?;
+        let begun = sign_in::begin_first_passkey(&http.service, input, &sender, &id.0).await?;
+        Ok(json_response(begun))
+    };
+    finish(result.await)
+}
+
+/// `POST /api/auth/second-factor/set-up-passkey {ticket, name, credential}`.
+pub(super) async fn set_up_passkey(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Some(refused) = refuse_foreign(&http, &parts) {
+        return refused;
+    }
+    let attempt = SignInAttempt::with_first_passkey(&http.service, client_address(&http, &parts), &id.0);
+    let result = async {
+        let (input, sender) = read(&http, &id, &parts, body).await?;
+        let first = attempt.read(input)?;
+        let completed = attempt
+            .run_first_passkey(first, &sender, sign_in_settings(&http))
+            .await?;
+        Ok(session::signed_in(&http, &completed))
+    };
+    let result = result.await;
+    attempt.end(&result);
+    finish(result)
+}
+
 /// Another site could otherwise make its visitor use an account of its choice.
-fn refuse_foreign(http: &Shared, parts: &Parts) -> Option<Response> {
+pub(super) fn refuse_foreign(http: &Shared, parts: &Parts) -> Option<Response> {
     let site = foreign_site(&parts.headers, http.settings.public_url.as_ref())?;
     Some(error::rest(site.refuse(SiteRule::SignIn), None))
 }
 
 /// The input, which may be refused later, and the sender.
-async fn read(
+pub(super) async fn read(
     http: &Shared,
     id: &RequestId,
     parts: &Parts,

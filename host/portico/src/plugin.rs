@@ -201,6 +201,7 @@ impl PluginBuilder {
             throttle,
             passwords: PasswordSignIn::On,
             second_factor: SecondFactorPolicy::Optional,
+            passkeys: None,
             audit: AuditSettings::off(),
             reachability: None,
         };

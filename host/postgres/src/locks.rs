@@ -20,7 +20,7 @@
 //! | `take_invite`, `delete_invite` | the row of the invite, which only one transaction can delete |
 //! | `insert_key`, `import_key`, `insert_session` | lock the row of the user, so that the user stays, enabled |
 //! | `adopt_key`, `delete_key`, `touch_key`, `delete_session`, `touch_session` | one row |
-//! | `list_second_factors`, `advance_second_factor`, `update_second_factor`, `delete_second_factor`, `take_recovery_code` | of one user, whose row a sign-in has locked; an update that waits for another sees its counter. New ones are inserted alone |
+//! | `list_second_factors`, `advance_second_factor`, `update_second_factor`, `rename_second_factor`, `delete_second_factor`, `take_recovery_code` | of one user, whose row a sign-in has locked; an update that waits for another sees its counter. New ones are inserted alone |
 //! | `delete_expired_sessions` | skips rows that others hold: the next call removes them |
 //! | `insert_audit` | depends on nothing |
 //!

@@ -54,9 +54,11 @@ const HOLDS: Duration = Duration::from_secs(1);
 const MAKE_KEYS: [&str; 2] = ["apiKeys.create", "apiKeys.createOwn"];
 
 /// What changes how users sign in. A key with less than its user may call it only with `admin`, even for its own user.
-const CHANGE_ACCOUNTS: [&str; 6] = [
+const CHANGE_ACCOUNTS: [&str; 8] = [
+    "secondFactor.addPasskey",
     "secondFactor.addTotp",
     "secondFactor.delete",
+    "secondFactor.rename",
     "secondFactor.renewRecoveryCodes",
     "user.editProfile",
     "user.changePassword",

@@ -15,7 +15,7 @@ use crate::{
     audit::Audit,
     metrics,
     reachability::Reachability,
-    second_factor::{SecondFactorPolicy, Tickets},
+    second_factor::{Passkeys, SecondFactorPolicy, Tickets},
     second_runtime::{Permits, WorkPermit, acquire},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -39,6 +39,8 @@ pub struct Resources {
     pub second_factor: SecondFactorPolicy,
     /// Sign-ins that lack a second factor.
     pub(crate) tickets: Arc<Tickets>,
+    /// The passkeys of users; `None`: there are none.
+    pub(crate) passkeys: Option<Arc<Passkeys>>,
     /// Checks whether apps can be reached; `None`: nothing does.
     pub reachability: Option<Arc<dyn Reachability>>,
     /// The longest time of one call, waiting included.
@@ -64,6 +66,7 @@ impl Resources {
             passwords: self.passwords,
             second_factor: self.second_factor,
             tickets: self.tickets.clone(),
+            passkeys: self.passkeys.clone(),
             reachability: self.reachability.clone(),
             call_time: self.call_time,
             hashing: self.hashing.clone(),

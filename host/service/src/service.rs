@@ -34,7 +34,7 @@ use crate::{
     },
     reachability::Reachability,
     resources::Resources,
-    second_factor::{SecondFactorPolicy, Tickets},
+    second_factor::{Passkeys, RelyingParty, SecondFactorPolicy, Tickets},
     second_runtime,
     sign_in::PasswordSignIn,
     table::Table,
@@ -59,6 +59,8 @@ pub struct ServiceParts {
     pub passwords: PasswordSignIn,
     /// Who must have a second factor.
     pub second_factor: SecondFactorPolicy,
+    /// The site whose passkeys people have; `None`: there are no passkeys.
+    pub passkeys: Option<RelyingParty>,
     /// How much the audit log records, and for how long.
     pub audit: AuditSettings,
     /// Checks whether apps can be reached; `None`: nothing does.
@@ -119,6 +121,8 @@ impl Service {
         second_runtime::start().context("cannot start threads for long calls")?;
         let at_once = parts.sandbox.limits().hashing as usize;
         let tickets = Tickets::new(parts.shared.clone());
+        let shared = parts.shared.clone();
+        let passkeys = parts.passkeys.map(|party| Arc::new(Passkeys::new(party, shared)));
         let audit = Audit::new(
             parts.storage.clone(),
             parts.shared,
@@ -135,6 +139,7 @@ impl Service {
             passwords: parts.passwords,
             second_factor: parts.second_factor,
             tickets: Arc::new(tickets),
+            passkeys,
             reachability: parts.reachability,
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),

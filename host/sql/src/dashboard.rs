@@ -128,6 +128,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.update_second_factor(id, data, counter, now).await
     }
 
+    async fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> Result<bool> {
+        self.runner.rename_second_factor(user_id, id, name).await
+    }
+
     async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool> {
         self.runner.delete_second_factor(user_id, id).await
     }

@@ -33,6 +33,7 @@ declare! {
         WHERE id = $1 AND (counter IS NULL OR counter < $2)"
     );
     UPDATE = Sql::short("UPDATE ~second_factor SET data = $2, counter = $3, last_used_at = $4 WHERE id = $1");
+    RENAME = Sql::short("UPDATE ~second_factor SET name = $3 WHERE user_id = $1 AND id = $2");
     DELETE = Sql::short("DELETE FROM ~second_factor WHERE user_id = $1 AND id = $2");
     OWNERS = Sql::long("SELECT DISTINCT user_id, kind FROM ~second_factor ORDER BY user_id, kind");
     DELETE_CODES = Sql::short("DELETE FROM ~recovery_code WHERE user_id = $1").alone();
@@ -106,6 +107,11 @@ impl<D: Database> Runner<D> {
             self.check(millis(now))?,
         ];
         self.change(&UPDATE, values).await
+    }
+
+    pub(crate) async fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> Result<bool> {
+        let values = vec![user_id.into(), id.into(), name.into()];
+        self.change_user(user_id, &RENAME, values).await
     }
 
     pub(crate) async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool> {

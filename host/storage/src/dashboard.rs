@@ -113,6 +113,8 @@ pub trait DashboardTransaction: Transaction {
         counter: u64,
         now: Timestamp,
     ) -> Result<bool>;
+    /// Renames a second factor of this user; false if they have no such factor. For the audit log, it changes the user.
+    async fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> Result<bool>;
     /// Removes a second factor; false if there is no such factor. For the audit log, it changes the user.
     async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool>;
     /// The id of each user with a second factor, with each kind that they have, by id and then by the kind's name.

@@ -26,5 +26,12 @@ pub struct SecondFactor {
     pub counter: Option<u64>,
 }
 
+impl SecondFactor {
+    /// Whether it is a passkey.
+    pub fn is_passkey(&self) -> bool {
+        self.kind == FactorKind::Passkey
+    }
+}
+
 /// The most second factors of a user.
 pub const MOST_SECOND_FACTORS: usize = 10;

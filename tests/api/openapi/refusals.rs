@@ -18,6 +18,9 @@ use super::{document, operations};
 /// provoked.
 const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changePassword", 409)];
 
+/// Refusals where passkeys are on, which they are not in these tests. `tests/sign_in/credentials/passkeys` is about these.
+const WITH_PASSKEYS: [(&str, u16); 2] = [("secondFactor.addPasskey", 409), ("secondFactor.beginProof", 409)];
+
 /// Refusals by the throttle, which is off in these tests.
 /// `tests/sign_in/credentials/throttling.rs` is about these.
 const THROTTLED: [(&str, u16); 6] = [
@@ -102,6 +105,11 @@ fn every_documented_refusal_can_be_produced() {
         ("session.delete", 404, by_id.clone()),
         ("secondFactor.addTotp", 409, json!({"secret": secret, "code": code_at(&secret, SystemClock.now())})),
         ("secondFactor.delete", 404, json!({"id": MISSING, "code": "none"})),
+        ("secondFactor.beginPasskey", 404, Value::Null),
+        ("secondFactor.addPasskey", 404, json!({"name": "Phone", "credential": {
+            "response": {"clientDataJSON": "", "attestationObject": ""}}})),
+        ("secondFactor.beginProof", 404, Value::Null),
+        ("secondFactor.rename", 404, json!({"id": MISSING, "name": "Phone"})),
         ("secondFactor.getOfUser", 404, json!({"userId": MISSING})),
         ("secondFactor.deleteOfUser", 404, json!({"userId": MISSING})),
         ("invite.createInvite", 404, json!({"expirationDate": "2999-12-31T00:00:00.000Z", "groupIds": [MISSING]})),
@@ -153,6 +161,7 @@ fn every_documented_refusal_can_be_produced() {
     let mut had = BTreeSet::from(RACES);
     had.extend(THROTTLED);
     had.insert(("secondFactor.renewRecoveryCodes", 409));
+    had.extend(WITH_PASSKEYS);
     for (procedure, status, mut input) in table {
         if procedure == "user.register" {
             // The name is checked only if the invite is good.

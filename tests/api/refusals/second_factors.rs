@@ -51,6 +51,7 @@ pub fn provoke(said: &mut Said) {
         &json!({"id": MISSING, "code": recovery[0]}),
     ));
     said.hear(&root.mutate("secondFactor.deleteOfUser", &json!({"userId": root.user_id})));
+    said.hear(&root.mutate("secondFactor.beginPasskey", &Value::Null));
     // As many passkeys as one may have, and one who signs in at an issuer.
     let mut carol = new_user("carol", "carol");
     carol.user.provider = Provider::Oidc;

@@ -77,6 +77,7 @@ fn begin() -> Running {
             throttle: Throttle::off(),
             passwords: PasswordSignIn::default(),
             second_factor: SecondFactorPolicy::default(),
+            passkeys: None,
             audit: AuditSettings::off(),
             reachability: None,
         };

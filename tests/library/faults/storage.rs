@@ -203,6 +203,7 @@ ask_first! {
     find_passkey(handle: &str) -> Option<SecondFactor>;
     advance_second_factor(id: &str, counter: u64, now: Timestamp) -> bool;
     update_second_factor(id: &str, data: &str, counter: u64, now: Timestamp) -> bool;
+    rename_second_factor(user_id: &str, id: &str, name: &str) -> bool;
     delete_second_factor(user_id: &str, id: &str) -> bool;
     list_second_factor_owners() -> Vec<(String, FactorKind)>;
     set_recovery_codes(user_id: &str, codes: &[SecretHash]) -> ();

@@ -222,6 +222,19 @@ fn a_second_factor_is_set_up_and_asked_for() {
 
 #[test]
 #[ignore = "make test-all"]
+fn a_passkey_is_added_asked_for_and_signs_in_alone() {
+    // Browsers make passkeys without TLS only at localhost.
+    let port = free_port();
+    let url = format!("http://localhost:{port}");
+    let builder = Builder::default()
+        .listen(&format!("127.0.0.1:{port}"))
+        .argument(format!("--public-url={url}"));
+    let (server, _) = furnished_with(builder);
+    run("passkeys.test.mjs", &server, &[("PORTICO_URL", url)]);
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn around_a_change_nothing_is_lost_and_nothing_done_twice() {
     let (server, _) = furnished();
     run("forms.test.mjs", &server, &[]);

@@ -6,6 +6,7 @@ use portico_model::Provider;
 use portico_sandbox::Limits;
 use portico_service::{
     identity::Identity,
+    second_factor::SecondFactorPolicy,
     service::{Service, WorkPermit},
     sign_in::PasswordSignIn,
     throttle::Throttle,
@@ -45,6 +46,19 @@ impl Host {
     /// Without limits to sign-ins, for these people.
     pub fn for_these(passwords: PasswordSignIn) -> Self {
         Self::with(|_| Throttle::off(), |service| service.passwords(passwords))
+    }
+
+    /// Without limits to sign-ins, with passkeys for people who open it at this URL.
+    pub fn with_passkeys(public_url: &str) -> Self {
+        Self::with_passkeys_for(public_url, SecondFactorPolicy::Optional)
+    }
+
+    /// The same, where these people must have a second factor.
+    pub fn with_passkeys_for(public_url: &str, policy: SecondFactorPolicy) -> Self {
+        Self::with(
+            |_| Throttle::off(),
+            |service| service.passkeys(public_url).second_factor(policy),
+        )
     }
 
     /// With limits to sign-ins. `X-Forwarded-For` says where clients come from.

@@ -6,6 +6,7 @@ pub mod harness;
 mod hashes;
 mod keys;
 mod onboarding;
+mod passkeys;
 mod passwords;
 mod sessions;
 mod throttling;

@@ -24,6 +24,7 @@ mod new_password;
 mod onboarding;
 mod others;
 mod paging;
+mod passkeys;
 mod pictures;
 mod profile;
 mod register;
@@ -69,6 +70,7 @@ pub(crate) fn routes() -> Router {
         .merge(register::routes())
         .merge(search::routes())
         .merge(second_step::routes())
+        .merge(passkeys::routes())
         .merge(sign_in::routes())
         .merge(state::routes())
         .merge(status::routes())

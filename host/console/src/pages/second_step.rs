@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     PageResult,
+    passkeys::{self, credential},
     sign_in::{begin_again, own_path},
 };
 use crate::{
@@ -22,7 +23,9 @@ use crate::{
 pub(super) fn routes() -> Router {
     Router::new()
         .route("/sign-in/code", get(begin).post(send_code))
+        .route("/sign-in/code/passkey", get(begin).post(send_passkey))
         .route("/sign-in/set-up", get(begin).post(set_up))
+        .route("/sign-in/set-up/passkey", get(begin).post(set_up_passkey))
 }
 
 #[derive(Template)]
@@ -39,6 +42,10 @@ struct CodePage<'a> {
 impl CodePage<'_> {
     fn has_app(&self) -> bool {
         self.kinds.split(' ').any(|kind| kind == "totp")
+    }
+
+    fn has_passkey(&self) -> bool {
+        self.v.has_passkeys() && self.kinds.split(' ').any(|kind| kind == "passkey")
     }
 }
 
@@ -114,23 +121,36 @@ async fn send_code(visit: Visitor, request: Request) -> PageResult {
     let Some(form) = read(&visit, request).await? else {
         return Ok(see("/"));
     };
-    let next = own_path(form.text("next"));
     let input = json!({ "ticket": form.text("ticket"), "code": form.text("code") });
-    let sent = visit.api.post::<Value>("/api/auth/second-factor", input).await;
+    go_on(&visit, &form, "/api/auth/second-factor", input).await
+}
+
+async fn send_passkey(visit: Visitor, request: Request) -> PageResult {
+    let Some(form) = passkeys::read(&visit, request).await? else {
+        return Ok(see("/"));
+    };
+    let input = json!({ "ticket": form.text("ticket"), "credential": credential(&form) });
+    go_on(&visit, &form, "/api/auth/second-factor/passkey", input).await
+}
+
+/// Sends a factor to this route. If it is wrong, the page is shown again.
+async fn go_on(visit: &Visit, form: &Form, route: &str, input: Value) -> PageResult {
+    let next = own_path(form.text("next"));
+    let sent = visit.api.post::<Value>(route, input).await;
     let Err(error) = sent else {
         return Ok(see(next));
     };
     let is_wrong = error.lacked_factor.is_some();
     if error.status == StatusCode::UNAUTHORIZED && !is_wrong {
-        return begin_again(&visit, &error, next).await;
+        return begin_again(visit, &error, next).await;
     }
-    if !is_wrong && error.status != StatusCode::TOO_MANY_REQUESTS {
+    if !is_wrong && !error.is_of_input() && error.status != StatusCode::TOO_MANY_REQUESTS {
         return Err(error);
     }
     let mut problems = Problems::default();
     problems.add("code", visit.say(&error.message));
     let shown = CodePage {
-        v: &visit,
+        v: visit,
         ticket: form.shown("ticket"),
         kinds: form.shown("kinds").to_owned(),
         next,
@@ -140,25 +160,41 @@ async fn send_code(visit: Visitor, request: Request) -> PageResult {
 }
 
 async fn set_up(visit: Visitor, request: Request) -> PageResult {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct SignedIn {
-        recovery_codes: Vec<String>,
-    }
     let Some(form) = read(&visit, request).await? else {
         return Ok(see("/"));
     };
-    let next = own_path(form.text("next"));
     let input = json!({
         "ticket": form.text("ticket"),
         "secret": form.text("secret"),
         "code": form.text("code"),
     });
-    let sent = visit.api.post("/api/auth/second-factor/set-up", input).await;
-    let error = match sent {
+    set_up_by(&visit, &form, "/api/auth/second-factor/set-up", input).await
+}
+
+async fn set_up_passkey(visit: Visitor, request: Request) -> PageResult {
+    let Some(form) = passkeys::read(&visit, request).await? else {
+        return Ok(see("/"));
+    };
+    let input = json!({
+        "ticket": form.text("ticket"),
+        "name": form.text("name"),
+        "credential": credential(&form),
+    });
+    set_up_by(&visit, &form, "/api/auth/second-factor/set-up-passkey", input).await
+}
+
+/// Sends the first factor to this route. If it is wrong, the page is shown again.
+async fn set_up_by(visit: &Visit, form: &Form, route: &str, input: Value) -> PageResult {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct SignedIn {
+        recovery_codes: Vec<String>,
+    }
+    let next = own_path(form.text("next"));
+    let error = match visit.api.post(route, input).await {
         Ok(SignedIn { recovery_codes }) => {
             return Ok(page(&CodesPage {
-                v: &visit,
+                v: visit,
                 codes: recovery_codes,
                 next,
             }));
@@ -167,17 +203,17 @@ async fn set_up(visit: Visitor, request: Request) -> PageResult {
     };
     if error.lacked_factor.is_some() {
         // They have set one up elsewhere meanwhile.
-        return show(&visit, &error, next).await;
+        return show(visit, &error, next).await;
     }
     match error.status {
-        StatusCode::UNAUTHORIZED | StatusCode::CONFLICT => begin_again(&visit, &error, next).await,
+        StatusCode::UNAUTHORIZED | StatusCode::CONFLICT => begin_again(visit, &error, next).await,
         StatusCode::BAD_REQUEST | StatusCode::TOO_MANY_REQUESTS => {
             let shown = SetUpPage {
-                v: &visit,
+                v: visit,
                 ticket: form.shown("ticket"),
                 next,
-                secret: NewSecret::sent(&form),
-                problems: Problems::of(&error, &["code"], |text| visit.say(text)),
+                secret: NewSecret::sent(form),
+                problems: Problems::of(&error, &["code", "name"], |text| visit.say(text)),
             };
             Ok(again(&error, &shown))
         }

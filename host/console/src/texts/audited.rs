@@ -27,6 +27,18 @@ const ACTIONS: &[(&str, &str, &str)] = &[
         "Codes einer App einrichten",
     ),
     (
+        "secondFactor.beginPasskey",
+        "Begin to add a passkey",
+        "Hinzufügen eines Passkeys beginnen",
+    ),
+    ("secondFactor.addPasskey", "Add a passkey", "Passkey hinzufügen"),
+    ("secondFactor.rename", "Rename a passkey", "Passkey umbenennen"),
+    (
+        "secondFactor.beginProof",
+        "Begin to use a passkey",
+        "Verwenden eines Passkeys beginnen",
+    ),
+    (
         "secondFactor.delete",
         "Remove an own second factor",
         "Eigenen zweiten Faktor entfernen",

@@ -12,6 +12,7 @@ mod engines;
 mod help;
 mod keys;
 mod looks;
+mod passkeys;
 mod profile;
 pub(crate) mod refusals;
 pub(crate) mod rules;
@@ -70,6 +71,7 @@ groups! {
     home: common::Home,
     profile: profile::Profile,
     second_factor: second_factor::SecondFactor,
+    passkeys: passkeys::Passkeys,
     help: help::Help,
     keys: keys::Keys,
     users: users::Users,

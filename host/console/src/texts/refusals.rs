@@ -51,6 +51,7 @@ pub(super) fn german(refusal: &Refusal) -> String {
             "Das Passwort stimmt. Hier ist ein zweiter Faktor Pflicht: Richten Sie zuerst einen ein"
         }
         R::WrongSecondFactor => "Der Code ist falsch oder wurde schon benutzt",
+        R::WrongPasskey => "Der Passkey wurde nicht angenommen; versuchen Sie es noch einmal",
         R::DeadTicket => "Diese Anmeldung hat zu lange gedauert oder ist beendet; beginnen Sie neu",
         R::PasswordsOff => "Die Anmeldung mit einem Passwort ist abgeschaltet",
         R::PasswordsOfAdministrators => "Hier melden sich nur Administratoren mit einem Passwort an",
@@ -112,6 +113,13 @@ pub(super) fn german(refusal: &Refusal) -> String {
             "Um Ihren eigenen zweiten Faktor zu entfernen, brauchen Sie einen Code davon: Das geht in Ihrem Profil"
         }
         R::WrongOwnSecondFactor => "Der Code passt nicht oder wurde schon benutzt",
+        R::WrongOwnPasskey => {
+            "Der Passkey wurde nicht angenommen; versuchen Sie es noch einmal, mit einem von Ihren eigenen"
+        }
+        R::PasskeysOff => {
+            "Passkeys sind abgeschaltet: Sie brauchen die Adresse, die Nutzer öffnen, mit https und einem Namen, als public-url \
+             (--public-url, PORTICO_PUBLIC_URL)"
+        }
         R::SecondFactorThere => "Dieser zweite Faktor ist schon eingerichtet; entfernen Sie ihn zuerst",
         R::TooManySecondFactors { most } => {
             return format!("Sie haben {most} zweite Faktoren; entfernen Sie zuerst einen");

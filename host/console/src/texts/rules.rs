@@ -148,6 +148,10 @@ fn german(rule: &Rule) -> String {
         R::KeyTwice => "kommt mehr als einmal vor".into(),
         R::PreviousPasswordNeeded => "ist nötig, um Ihr eigenes Passwort zu ändern".into(),
         R::NotSecretOfCodes => "muss das angezeigte Geheimnis sein, 32 Buchstaben und Ziffern".into(),
+        R::NotBase64Url { most } => format!("muss base64url mit 1 bis {most} Bytes sein"),
+        R::NotNewPasskey => {
+            "muss ein neuer Passkey sein, an der öffentlichen Adresse erstellt und innerhalb von fünf Minuten".into()
+        }
         R::CodeNotOfSecret => {
             "passt nicht: Geben Sie den Code ein, den die App jetzt zeigt, und prüfen Sie die Uhr ihres Geräts".into()
         }

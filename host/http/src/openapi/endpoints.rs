@@ -43,8 +43,7 @@ impl<'a> Endpoint<'a> {
             refusals,
             redirects: false,
             content_type: None,
-            // Sign-in sets the cookie, and sign-out removes it. A secret comes before the session.
-            header: (procedure.kind == Kind::Mutation && procedure.name != NEW_SECRET).then_some(COOKIE),
+            header: cookie_of(procedure),
         })
     }
 }
@@ -95,8 +94,22 @@ const fn endpoint(
     }
 }
 
-/// Makes a secret for a second factor.
-const NEW_SECRET: &str = "second-factor-secret";
+/// What comes before the session.
+const BEFORE_SESSION: [&str; 3] = [
+    "second-factor-secret",
+    "second-factor-passkey-options",
+    "second-factor-passkey-registration",
+];
+const PASSKEY_OPTIONS: &str = "passkey-options";
+
+/// The cookie that it sets: sign-in sets that of the session, and sign-out removes it.
+fn cookie_of(procedure: &Procedure) -> Option<(&'static str, &'static str)> {
+    match procedure.name {
+        PASSKEY_OPTIONS => Some(PASSKEY_COOKIE),
+        name if BEFORE_SESSION.contains(&name) => None,
+        _ => (procedure.kind == Kind::Mutation).then_some(COOKIE),
+    }
+}
 
 const COOKIE: (&str, &str) = (
     "Set-Cookie",
@@ -105,6 +118,11 @@ const COOKIE: (&str, &str) = (
 const BROWSER_COOKIE: (&str, &str) = (
     "Set-Cookie",
     "A name by which the browser is recognised when it comes back, for ten minutes: HttpOnly, SameSite=Lax, and Secure \
+     behind TLS.",
+);
+const PASSKEY_COOKIE: (&str, &str) = (
+    "Set-Cookie",
+    "A name by which the browser is recognised when it sends the passkey, for five minutes: HttpOnly, SameSite=Lax, and Secure \
      behind TLS.",
 );
 const ETAG: (&str, &str) = ("ETag", "Changes with the content; send it back in If-None-Match.");

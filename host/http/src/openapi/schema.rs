@@ -100,6 +100,21 @@ const ABOUT: &[(&str, &str)] = &[
         "SecondFactorCode",
         "What completes a sign-in whose password was right.",
     ),
+    (
+        "PasskeyOptions",
+        "What a browser needs to make or to use a passkey.",
+    ),
+    ("NewPasskeyCredential", "A passkey that a browser has made."),
+    ("PasskeyCredential", "A passkey that a browser has used."),
+    ("PasskeySignIn", "What begins a session with a passkey alone."),
+    (
+        "SecondFactorPasskey",
+        "A passkey that completes a sign-in whose password was right.",
+    ),
+    (
+        "FirstPasskey",
+        "The first passkey of a user, with which a sign-in is completed.",
+    ),
     ("SecondFactors", "The second factors of a user."),
     ("AddedSecondFactor", "A new second factor."),
     (

@@ -100,6 +100,7 @@ impl Host {
                 throttle,
                 passwords: policy(settings.http.password_sign_in),
                 second_factor: second_factor::policy(settings.http.second_factor),
+                passkeys: second_factor::passkeys(settings.http.public_url.as_ref()),
                 audit: settings.audit.audit(),
                 reachability: settings.ping.checker(settings.http.public_url.as_ref())?,
             };
@@ -166,6 +167,7 @@ async fn in_memory(
         throttle: Throttle::off(),
         passwords: PasswordSignIn::On,
         second_factor: SecondFactorPolicy::Optional,
+        passkeys: None,
         audit: AuditSettings::default(),
         reachability: None,
     };

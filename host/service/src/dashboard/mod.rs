@@ -15,6 +15,7 @@ mod invites;
 mod keys;
 mod looks;
 mod onboarding;
+mod passkeys;
 mod password_links;
 mod pictures;
 mod search_engines;
@@ -25,7 +26,7 @@ mod state;
 mod transaction;
 mod validate;
 
-pub(crate) use self::state::DOCUMENT;
+pub(crate) use self::{passkeys::checked_name, state::DOCUMENT};
 use crate::procedures::row::Row;
 
 /// The rows of the dashboard side.
@@ -34,6 +35,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         keys::ROWS,
         sessions::ROWS,
         second_factors::ROWS,
+        passkeys::ROWS,
         invites::ROWS,
         password_links::ROWS,
         groups::ROWS,

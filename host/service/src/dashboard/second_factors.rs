@@ -1,8 +1,8 @@
 //! `secondFactor.*`: the second factors of the caller, and of other users for administrators.
 //!
 //! Invariants:
-//! - To remove one's own, or to get new recovery codes, one needs a code: a session that was left open must not be enough.
-//!   Codes are counted by the throttle like passwords.
+//! - To remove one's own, or to get new recovery codes, one needs a code or a passkey: a session that was left open must not be
+//!   enough. Codes are counted by the throttle like passwords.
 //! - Removing one ends the user's other sessions.
 //! - No answer has the secret of a second factor that is set up.
 
@@ -11,7 +11,11 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
-use portico_rules::refusal::{Missing, Refusal};
+use portico_passkeys::{Ceremony, Purpose};
+use portico_rules::{
+    refusal::{Missing, Refusal},
+    rule::{Plain, Rule},
+};
 use portico_storage::{Access, AccountKey, DashboardTransaction, SecondFactor};
 use serde::Serialize;
 
@@ -22,11 +26,15 @@ use crate::{
         row::{Row, mutation, query},
         sign_in::{NEW_SECRET, RECOVERY_CODES},
     },
-    second_factor::{setting_up, use_code},
+    second_factor::{
+        Passkeys,
+        passkeys::{self, ASSERTION, SentAssertion},
+        setting_up, use_code, use_passkey,
+    },
     shape::{
         NULLABLE_DATE, NULLABLE_TEXT,
-        Shape::{self, Boolean, Choice, Date, Integer, List, Named, Nothing, Record, Text},
-        Shaped, records, required,
+        Shape::{self, Boolean, Choice, Date, Integer, List, Named, Nothing, Nullable, Record, Text},
+        Shaped, optional, records, required,
     },
     sign_in::NewSecret,
     throttle::ThrottledAccount,
@@ -64,11 +72,12 @@ impl From<SecondFactor> for Entry {
     }
 }
 
+/// A factor that was added, with recovery codes if it is the first one.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Added {
-    id: String,
-    recovery_codes: Vec<String>,
+pub(super) struct Added {
+    pub id: String,
+    pub recovery_codes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -94,7 +103,10 @@ records! {
     }
 
     struct Proof {
-        code: String = required("code", Text).about("A code of the caller's app, or a recovery code."),
+        code: Option<String> = optional("code", NULLABLE_TEXT)
+            .about("A code of the caller's app, or a recovery code."),
+        credential: Option<SentAssertion> = optional("credential", Nullable(&ASSERTION))
+            .about("Instead of a code: a passkey of the caller, used for the options of `secondFactor.beginProof`."),
     }
 
     struct OfUser {
@@ -125,6 +137,17 @@ const FACTORS: Shape = Named(
     ]),
 );
 
+pub(super) const ADDED: Shape = Named(
+    "AddedSecondFactor",
+    &Record(&[
+        required("id", Text).about("The second factor's id."),
+        required("recoveryCodes", RECOVERY_CODES).about(
+            "Codes for when the second factor is lost, each good once. They are shown only here, and made with the first second \
+             factor; otherwise empty.",
+        ),
+    ]),
+);
+
 const MADE_CODES: &str =
     "Codes for when the second factor is lost, each good once. They are shown only here.";
 
@@ -143,16 +166,7 @@ pub(super) static ROWS: &[Row] = &[
     mutation(
         "secondFactor.addTotp",
         NewTotp::SHAPE,
-        Named(
-            "AddedSecondFactor",
-            &Record(&[
-                required("id", Text).about("The second factor's id."),
-                required("recoveryCodes", RECOVERY_CODES).about(
-                    "Codes for when the second factor is lost, each good once. They are shown only here, and made with the first \
-                     second factor; otherwise empty.",
-                ),
-            ]),
-        ),
+        ADDED,
         |call| Box::pin(add_totp(call)),
     )
     .protected()
@@ -272,12 +286,12 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
         // Another user's counts as missing.
         return Err(Error::not_found(Missing::SecondFactor));
     }
-    change_with_code(&call, &user_id, &proof.code, Change::Remove(id)).await?;
+    change_with_proof(&call, &user_id, proof, Change::Remove(id)).await?;
     json(&())
 }
 
 async fn renew_codes(mut call: Call) -> Result<Output, Error> {
-    let Proof { code } = call.input()?;
+    let proof: Proof = call.input()?;
     let user_id = own_id(&call)?;
     let mut reading = call.begin(Access::Read).await?;
     if reading.list_second_factors(&user_id).await?.is_empty() {
@@ -285,7 +299,7 @@ async fn renew_codes(mut call: Call) -> Result<Output, Error> {
     }
     drop(reading);
     json(&Renewed {
-        recovery_codes: change_with_code(&call, &user_id, &code, Change::RenewCodes).await?,
+        recovery_codes: change_with_proof(&call, &user_id, proof, Change::RenewCodes).await?,
     })
 }
 
@@ -303,7 +317,36 @@ async fn delete_of_user(mut call: Call) -> Result<Output, Error> {
     json(&Removed { deleted: ids.len() })
 }
 
-/// What the caller needs a code for.
+/// What a proof is, once it is read.
+enum Shown {
+    Code(String),
+    /// `None` if its challenge was not for this.
+    Passkey(Option<passkeys::Proof>),
+}
+
+/// Reads a proof. The challenge of a passkey is used up.
+async fn read_proof(call: &Call, user_id: &str, proof: Proof) -> Result<Shown, Error> {
+    if let Some(code) = proof.code {
+        return Ok(Shown::Code(code));
+    }
+    let Some(sent) = proof.credential else {
+        let noun = Plain::Text.into();
+        return Err(Error::invalid_field("code", Rule::Required { noun }));
+    };
+    let passkeys = Passkeys::of(&call.resources)?;
+    let proof = passkeys.read_proof(proof_by(user_id), &sent, &call.request_id);
+    Ok(Shown::Passkey(proof.await?))
+}
+
+/// The ceremony of a passkey before a change.
+pub(super) fn proof_by(user_id: &str) -> Ceremony<'_> {
+    Ceremony {
+        purpose: Purpose::Proof,
+        holder: user_id,
+    }
+}
+
+/// What the caller needs a code or a passkey for.
 enum Change {
     /// Removing the factor of this id.
     Remove(String),
@@ -311,29 +354,40 @@ enum Change {
     RenewCodes,
 }
 
-/// Counts the attempt, uses the code up, and makes the change: all or nothing. Returns new recovery codes.
-async fn change_with_code(
+/// Counts the attempt, uses the code or the passkey, and makes the change: all or nothing. Returns new recovery codes.
+async fn change_with_proof(
     call: &Call,
     user_id: &str,
-    code: &str,
+    proof: Proof,
     change: Change,
 ) -> Result<Vec<String>, Error> {
     let throttle = &call.resources.throttle;
     let account = ThrottledAccount::of_second_factor(user_id);
     let attempt = throttle.begin(Some(account), call.identity.address).await?;
-    let changed = make(call, user_id, code, change).await;
+    let changed = make(call, user_id, proof, change).await;
     attempt.settle(&changed).await;
     changed
 }
 
-async fn make(call: &Call, user_id: &str, code: &str, change: Change) -> Result<Vec<String>, Error> {
+async fn make(call: &Call, user_id: &str, proof: Proof, change: Change) -> Result<Vec<String>, Error> {
+    let shown = read_proof(call, user_id, proof).await?;
     let resources = &call.resources;
     let context = call.context();
     let mut transaction = call.begin(Access::Write).await?;
     let factors = transaction.list_second_factors(user_id).await?;
     let now = resources.clock.now();
-    if !use_code(&mut *transaction, user_id, &factors, code, now).await? {
-        return Err(Refusal::WrongOwnSecondFactor.into());
+    match shown {
+        Shown::Code(code) => {
+            if !use_code(&mut *transaction, user_id, &factors, &code, now).await? {
+                return Err(Refusal::WrongOwnSecondFactor.into());
+            }
+        }
+        Shown::Passkey(proof) => {
+            let proof = proof.ok_or(Refusal::WrongOwnPasskey)?;
+            if !use_passkey(resources, &mut *transaction, &factors, &proof, now).await? {
+                return Err(Refusal::WrongOwnPasskey.into());
+            }
+        }
     }
     let recovery_codes = match change {
         Change::RenewCodes => setting_up::renew_codes(resources, &mut *transaction, user_id).await?,
@@ -350,7 +404,7 @@ async fn make(call: &Call, user_id: &str, code: &str, change: Change) -> Result<
     Ok(recovery_codes)
 }
 
-fn own_id(call: &Call) -> Result<String, Error> {
+pub(super) fn own_id(call: &Call) -> Result<String, Error> {
     let user_id = call.identity.user_id().map(str::to_owned);
     user_id.ok_or_else(|| Refusal::OperatorIsNoUser.into())
 }
@@ -363,7 +417,10 @@ async fn require_user(transaction: &mut dyn DashboardTransaction, user_id: &str)
 }
 
 /// Refuses users whose second factor is a matter of the issuer.
-async fn check_provider(transaction: &mut dyn DashboardTransaction, user_id: &str) -> Result<(), Error> {
+pub(super) async fn check_provider(
+    transaction: &mut dyn DashboardTransaction,
+    user_id: &str,
+) -> Result<(), Error> {
     let account = transaction
         .get_account(&AccountKey::Id(user_id.to_owned()))
         .await?;

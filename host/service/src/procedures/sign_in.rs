@@ -6,12 +6,13 @@ use portico_sandbox::Kind;
 use super::row::{Recorded, Row, route_only};
 use crate::{
     audit::SIGN_IN,
+    second_factor::passkeys::OPTIONS,
     shape::{
         COLOR_SCHEME, Field, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
         Shape::{self, Date, List, Named, Nothing, Record, Text},
         Shaped, join, required,
     },
-    sign_in::{Credentials, FirstFactor, HeldTicket, SentCode},
+    sign_in::{Credentials, FirstFactor, FirstPasskey, HeldPasskey, HeldTicket, SentCode, SentPasskey},
 };
 
 /// The name of sign-out in the table and in the audit log.
@@ -23,6 +24,29 @@ pub(crate) const SESSION: &str = "session";
 pub(crate) const CODE: &str = "second-factor";
 pub(crate) const SECRET: &str = "second-factor-secret";
 pub(crate) const SET_UP: &str = "second-factor-set-up";
+pub(crate) const FACTOR_OPTIONS: &str = "second-factor-passkey-options";
+pub(crate) const PASSKEY: &str = "second-factor-passkey";
+pub(crate) const FACTOR_REGISTRATION: &str = "second-factor-passkey-registration";
+pub(crate) const SET_UP_PASSKEY: &str = "second-factor-set-up-passkey";
+
+/// The names of the routes by which people sign in with a passkey alone.
+pub(crate) const PASSKEY_OPTIONS: &str = "passkey-options";
+pub(crate) const PASSKEY_SIGN_IN: &str = "passkey-sign-in";
+
+/// How the routes of passkeys refuse.
+const REFUSALS: &[Code] = &[
+    Code::Forbidden,
+    Code::NotFound,
+    Code::TooManyRequests,
+    Code::Unauthorized,
+];
+const REFUSALS_OF_OPTIONS: &[Code] = &[
+    Code::Conflict,
+    Code::Forbidden,
+    Code::NotFound,
+    Code::TooManyRequests,
+    Code::Unauthorized,
+];
 
 const SIGNED_IN: &[Field] = &[
     required("token", Text).about("The session's token, also in the cookie. It is shown only here."),
@@ -101,6 +125,90 @@ pub(super) static ROWS: &[Row] = &[
          ticket has ended, or the user has a second factor by now. `FORBIDDEN`: another site asks for it.",
     )
     .refuses(&[Code::Forbidden, Code::Conflict, Code::TooManyRequests, Code::Unauthorized])
+    .recorded(Recorded::None),
+    route_only(
+        FACTOR_OPTIONS,
+        Kind::Mutation,
+        "/api/auth/second-factor/passkey-options",
+        Named("SignInTicket", &HeldTicket::SHAPE),
+        OPTIONS,
+    )
+    .about(
+        "Begins to complete a sign-in whose password was right with a passkey of the user. `UNAUTHORIZED`: the ticket has \
+         ended. `CONFLICT`: the user has no passkey. `NOT_FOUND`: passkeys are off. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(REFUSALS_OF_OPTIONS)
+    .recorded(Recorded::None),
+    route_only(
+        PASSKEY,
+        Kind::Mutation,
+        "/api/auth/second-factor/passkey",
+        Named("SecondFactorPasskey", &HeldPasskey::SHAPE),
+        Named("SignedIn", &Record(SIGNED_IN)),
+    )
+    .about(
+        "Completes a sign-in whose password was right, with a passkey of the user. `UNAUTHORIZED`: the passkey was not \
+         accepted, or the ticket has ended. `NOT_FOUND`: passkeys are off. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(REFUSALS)
+    .recorded(Recorded::None),
+    route_only(
+        FACTOR_REGISTRATION,
+        Kind::Mutation,
+        "/api/auth/second-factor/passkey-registration",
+        Named("SignInTicket", &HeldTicket::SHAPE),
+        OPTIONS,
+    )
+    .about(
+        "Begins to make the first passkey of a user who must set up a second factor to sign in. Nothing is stored. \
+         `UNAUTHORIZED`: the ticket has ended. `NOT_FOUND`: passkeys are off. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(REFUSALS)
+    .recorded(Recorded::None),
+    route_only(
+        SET_UP_PASSKEY,
+        Kind::Mutation,
+        "/api/auth/second-factor/set-up-passkey",
+        Named("FirstPasskey", &FirstPasskey::SHAPE),
+        Named(
+            "SignedInWithFactor",
+            &Record(join!(SIGNED_IN, &[required("recoveryCodes", RECOVERY_CODES)
+                .about("Codes for when the second factor is lost, each good once. They are shown only here.")])),
+        ),
+    )
+    .about(
+        "Sets up a passkey as the first second factor of a user who must have one, and completes their sign-in. \
+         `UNAUTHORIZED`: the ticket has ended, or the user has a second factor by now. `CONFLICT`: the passkey is known. \
+         `NOT_FOUND`: passkeys are off. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(REFUSALS_OF_OPTIONS)
+    .recorded(Recorded::None),
+    route_only(
+        PASSKEY_OPTIONS,
+        Kind::Mutation,
+        "/api/auth/passkeys/options",
+        Nothing,
+        OPTIONS,
+    )
+    .about(
+        "Begins to sign in with a passkey alone. The browser gets a cookie that it must send with the passkey. `NOT_FOUND`: \
+         passkeys are off. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(&[Code::Forbidden, Code::NotFound, Code::TooManyRequests])
+    .recorded(Recorded::None),
+    route_only(
+        PASSKEY_SIGN_IN,
+        Kind::Mutation,
+        "/api/auth/passkeys/sign-in",
+        Named("PasskeySignIn", &SentPasskey::SHAPE),
+        Named("SignedIn", &Record(SIGNED_IN)),
+    )
+    .about(
+        "Begins a session with a passkey alone, whose authenticator has verified the person by a PIN or their body: neither a \
+         password nor a second factor is needed. `UNAUTHORIZED`, with the same words, for whatever is wrong. `NOT_FOUND`: \
+         passkeys are off. `FORBIDDEN`: another site asks for it.",
+    )
+    .refuses(REFUSALS)
     .recorded(Recorded::None),
     route_only(SIGN_OUT, Kind::Mutation, "/api/auth/sign-out", Nothing, Nothing)
         .about(

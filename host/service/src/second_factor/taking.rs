@@ -6,6 +6,7 @@ use portico_storage::{DashboardTransaction, SecondFactor};
 
 use super::{
     codes::Typed,
+    passkeys::{Passkeys, Proof},
     setting_up::{self, NewFactor},
     totp,
 };
@@ -17,6 +18,10 @@ pub(crate) enum Step {
     Password,
     /// A code of an app, or a recovery code.
     Code(String),
+    /// A passkey; `None` if its challenge was not for this sign-in.
+    Passkey(Option<Proof>),
+    /// A passkey alone, instead of a password.
+    PasskeyAlone(Proof),
     /// Its first factor, which is set up now.
     SetUp(NewFactor),
 }
@@ -42,6 +47,13 @@ pub(crate) struct Lacking {
     pub refusal: Refusal,
 }
 
+impl Lacking {
+    /// Whether a factor was sent, and is wrong.
+    pub fn is_wrong(&self) -> bool {
+        matches!(self.refusal, Refusal::WrongSecondFactor | Refusal::WrongPasskey)
+    }
+}
+
 /// Takes the step of a sign-in of this user. A code that fits is used up, and a factor that is set up is stored.
 pub(crate) async fn take(
     resources: &Resources,
@@ -51,6 +63,13 @@ pub(crate) async fn take(
     now: Timestamp,
 ) -> Result<Taken, Error> {
     let factors = transaction.list_second_factors(user_id).await?;
+    if let Step::PasskeyAlone(proof) = step {
+        return match use_passkey(resources, transaction, &factors, proof, now).await? {
+            true => Ok(Taken::Passed(Vec::new())),
+            // No ticket: nobody has typed a password.
+            false => Err(Refusal::WrongPasskey.into()),
+        };
+    }
     if factors.is_empty() {
         if let Step::SetUp(factor) = step {
             let added = setting_up::add_first(resources, transaction, user_id, factor, now).await?;
@@ -68,7 +87,14 @@ pub(crate) async fn take(
     }
     let refusal = match step {
         // Who has one proves it: a ticket adds no other.
-        Step::Password | Step::SetUp(_) => Refusal::SecondFactorNeeded,
+        Step::Password | Step::SetUp(_) | Step::PasskeyAlone(_) => Refusal::SecondFactorNeeded,
+        Step::Passkey(None) => Refusal::WrongPasskey,
+        Step::Passkey(Some(proof)) => {
+            match use_passkey(resources, transaction, &factors, proof, now).await? {
+                true => return Ok(Taken::Passed(Vec::new())),
+                false => Refusal::WrongPasskey,
+            }
+        }
         Step::Code(code) => match use_code(transaction, user_id, &factors, code, now).await? {
             true => return Ok(Taken::Passed(Vec::new())),
             false => Refusal::WrongSecondFactor,
@@ -97,6 +123,28 @@ pub(crate) async fn use_code(
                 None => Ok(false),
             }
         }
+    }
+}
+
+/// Whether a proof is of a passkey of this user, who has these factors. If so, its use is noted.
+pub(crate) async fn use_passkey(
+    resources: &Resources,
+    transaction: &mut dyn DashboardTransaction,
+    factors: &[SecondFactor],
+    proof: &Proof,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let handle = proof.handle();
+    let factor = factors
+        .iter()
+        .find(|factor| factor.handle.as_ref() == Some(&handle));
+    match factor {
+        Some(factor) => {
+            Passkeys::of(resources)?
+                .check(transaction, factor, proof, now)
+                .await
+        }
+        None => Ok(false),
     }
 }
 

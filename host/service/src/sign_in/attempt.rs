@@ -12,17 +12,21 @@ use serde_json::Value;
 
 use super::{
     completion::Completed,
-    credentials::{Credentials, FirstFactor, HeldTicket, Progress, SentCode, SignInSettings},
-    directory, password, ticket,
+    credentials::{
+        Credentials, FirstFactor, FirstPasskey, HeldPasskey, HeldTicket, Progress, SentCode, SignInSettings,
+    },
+    directory,
+    passkey::{self, SentPasskey},
+    password,
+    ticket::{self, Next},
 };
 use crate::{
     audit::{Audit, SIGN_IN},
     identity::Identity,
     procedures::{
         Call, Procedure,
-        sign_in::{CODE, SET_UP},
+        sign_in::{CODE, PASSKEY, PASSKEY_SIGN_IN, SET_UP, SET_UP_PASSKEY},
     },
-    second_factor::{Step, setting_up},
     service::{Service, report},
 };
 
@@ -52,6 +56,21 @@ impl<'a> SignInAttempt<'a> {
     /// The first factor of one whose password was right.
     pub fn with_first_factor(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
         Self::at(SET_UP, service, address, request_id)
+    }
+
+    /// A passkey of one whose password was right.
+    pub fn with_held_passkey(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self::at(PASSKEY, service, address, request_id)
+    }
+
+    /// The first factor of one whose password was right: a passkey.
+    pub fn with_first_passkey(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self::at(SET_UP_PASSKEY, service, address, request_id)
+    }
+
+    /// A sign-in with a passkey alone.
+    pub fn with_passkey(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self::at(PASSKEY_SIGN_IN, service, address, request_id)
     }
 
     fn at(name: &str, service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
@@ -97,8 +116,8 @@ impl<'a> SignInAttempt<'a> {
         sender: &Identity,
         settings: SignInSettings,
     ) -> Result<Completed, Error> {
-        let step = move |_: &Call| Ok(Step::Code(sent.code));
-        self.go_on(sent.held, step, sender, settings).await
+        self.go_on(sent.held, Next::Code(sent.code), sender, settings)
+            .await
     }
 
     /// Sets up the first factor, and begins a session for the sender of the request.
@@ -108,24 +127,65 @@ impl<'a> SignInAttempt<'a> {
         sender: &Identity,
         settings: SignInSettings,
     ) -> Result<Completed, Error> {
-        let step = move |call: &Call| {
-            let now = call.resources.clock.now();
-            setting_up::of_codes(&first.secret, &first.code, now).map(Step::SetUp)
+        let next = Next::FirstCodes {
+            secret: first.secret,
+            code: first.code,
         };
-        self.go_on(first.held, step, sender, settings).await
+        self.go_on(first.held, next, sender, settings).await
     }
 
-    async fn go_on(
+    /// Checks the passkey, and begins a session for the sender of the request.
+    pub async fn run_held_passkey(
         &self,
-        held: HeldTicket,
-        step: impl FnOnce(&Call) -> Result<Step, Error> + Send + 'static,
+        sent: HeldPasskey,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<Completed, Error> {
+        let next = Next::Passkey(sent.credential);
+        self.go_on(sent.held, next, sender, settings).await
+    }
+
+    /// Sets up the first factor, a passkey, and begins a session for the sender of the request.
+    pub async fn run_first_passkey(
+        &self,
+        first: FirstPasskey,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<Completed, Error> {
+        let next = Next::FirstPasskey {
+            name: first.name,
+            credential: first.credential,
+        };
+        self.go_on(first.held, next, sender, settings).await
+    }
+
+    /// Checks a passkey alone, from the browser that has this secret, and begins a session for the sender of the request.
+    pub async fn run_passkey(
+        &self,
+        sent: SentPasskey,
+        browser: String,
         sender: &Identity,
         settings: SignInSettings,
     ) -> Result<Completed, Error> {
         let progress = self.progress.clone();
         self.service
             .call_with(self.procedure()?, sender, self.request_id, |call| async move {
-                ticket::go_on(&call, &held, step, &settings, &progress).await
+                passkey::sign_in(&call, sent, &browser, &settings, &progress).await
+            })
+            .await
+    }
+
+    async fn go_on(
+        &self,
+        held: HeldTicket,
+        next: Next,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<Completed, Error> {
+        let progress = self.progress.clone();
+        self.service
+            .call_with(self.procedure()?, sender, self.request_id, |call| async move {
+                ticket::go_on(&call, &held, next, &settings, &progress).await
             })
             .await
     }

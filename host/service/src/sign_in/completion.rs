@@ -63,9 +63,11 @@ impl Completion<'_> {
         result
     }
 
-    /// Counts a code as an attempt for its user, whatever name they sign in with.
+    /// Counts a code or a passkey as an attempt for its user, whatever name they sign in with.
     pub async fn count(&self, user_id: &str, step: &Step) -> Result<Option<LoginAttempt>, Error> {
-        let Step::Code(_) = step else { return Ok(None) };
+        if !matches!(step, Step::Code(_) | Step::Passkey(_)) {
+            return Ok(None);
+        }
         let account = ThrottledAccount::of_second_factor(user_id);
         let throttle = &self.resources.throttle;
         throttle.begin(Some(account), self.sender.address).await.map(Some)
@@ -77,15 +79,15 @@ impl Completion<'_> {
         let text = match held {
             None => tickets.issue(&self.resources.secrets, &ticket).await?,
             Some(held) => {
-                if lacking.refusal == Refusal::WrongSecondFactor {
+                if lacking.is_wrong() {
                     tickets.count_wrong(held).await?;
                 }
                 held.to_owned()
             }
         };
         let lacked = LackedFactor {
+            is_wrong: lacking.is_wrong(),
             kinds: lacking.kinds,
-            is_wrong: lacking.refusal == Refusal::WrongSecondFactor,
             ticket: text,
         };
         Ok(Error {

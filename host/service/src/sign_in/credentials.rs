@@ -6,6 +6,7 @@ use portico_model::Provider;
 
 use crate::{
     external::Providers,
+    second_factor::passkeys::{ASSERTION, REGISTRATION, SentAssertion, SentRegistration},
     sessions::SessionTimes,
     shape::{
         Shape::{Choice, Text},
@@ -34,6 +35,22 @@ records! {
     pub struct SentCode {
         ..held: HeldTicket,
         code: String = required("code", Text).about("A code of the app, or a recovery code."),
+    }
+
+    /// The passkey of a user who has one.
+    pub struct HeldPasskey {
+        ..held: HeldTicket,
+        credential: SentAssertion = required("credential", ASSERTION)
+            .about("What `navigator.credentials.get` has given for the options, as its `toJSON` writes it."),
+    }
+
+    /// The first passkey of a user who must have a second factor.
+    pub struct FirstPasskey {
+        ..held: HeldTicket,
+        name: String = required("name", Text)
+            .about("What its user calls it, such as the device that has it: 1 to 64 characters on one line, trimmed."),
+        credential: SentRegistration = required("credential", REGISTRATION)
+            .about("What `navigator.credentials.create` has given for the options, as its `toJSON` writes it."),
     }
 
     /// The first factor of a user who must have one.

@@ -8,18 +8,22 @@ mod attempt;
 mod completion;
 mod credentials;
 mod directory;
+mod passkey;
 mod password;
 mod policy;
 mod session;
 mod ticket;
 
-pub(crate) use self::ticket::NewSecret;
+pub(crate) use self::ticket::{NewSecret, registration_options};
 pub use self::{
     attempt::SignInAttempt,
     completion::Completed,
-    credentials::{Credentials, FirstFactor, HeldTicket, SentCode, SignInSettings},
+    credentials::{
+        Credentials, FirstFactor, FirstPasskey, HeldPasskey, HeldTicket, SentCode, SignInSettings,
+    },
+    passkey::{SentPasskey, begin_passkey_sign_in},
     password::{Claim, verify},
     policy::PasswordSignIn,
     session::{current_session, sign_out},
-    ticket::{new_secret, read_ticket},
+    ticket::{begin_first_passkey, begin_passkey, new_secret},
 };

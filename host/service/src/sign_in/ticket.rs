@@ -1,7 +1,9 @@
 //! What continues a sign-in whose password was right: its ticket.
 
 use portico_model::error::Error;
-use portico_storage::{Access, AccountKey, DashboardTransaction};
+use portico_passkeys::{Ceremony, Purpose};
+use portico_rules::refusal::Refusal;
+use portico_storage::{Access, AccountKey, DashboardTransaction, SecondFactor};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,9 +13,18 @@ use super::{
     session::route,
 };
 use crate::{
+    dashboard::checked_name,
     identity::Identity,
-    procedures::{Call, Output, call::json, sign_in::SECRET},
-    second_factor::{Step, Ticket, totp},
+    procedures::{
+        Call, Output,
+        call::json,
+        sign_in::{FACTOR_OPTIONS, FACTOR_REGISTRATION, SECRET},
+    },
+    second_factor::{
+        Passkeys, Step, Ticket,
+        passkeys::{Options, SentAssertion, SentRegistration},
+        setting_up, totp,
+    },
     service::{Service, report},
 };
 
@@ -42,18 +53,65 @@ impl NewSecret {
     }
 }
 
-/// Goes on with this step, which is made once the ticket is known to be good.
+/// How a sign-in goes on after its password.
+pub(super) enum Next {
+    /// A code of an app, or a recovery code.
+    Code(String),
+    /// A passkey of the user.
+    Passkey(SentAssertion),
+    /// Codes of an app as the first factor: their secret, and one of them.
+    FirstCodes { secret: String, code: String },
+    /// A passkey as the first factor, under this name.
+    FirstPasskey {
+        name: String,
+        credential: SentRegistration,
+    },
+}
+
+impl Next {
+    /// What it is worth to the holder of this ticket.
+    async fn step(self, call: &Call, held: &HeldTicket, ticket: &Ticket) -> Result<Step, Error> {
+        let resources = &call.resources;
+        Ok(match self {
+            Self::Code(code) => Step::Code(code),
+            Self::Passkey(sent) => {
+                let passkeys = Passkeys::of(resources)?;
+                let proof = passkeys.read_proof(ceremony(held), &sent, &call.request_id);
+                Step::Passkey(proof.await?)
+            }
+            Self::FirstCodes { secret, code } => {
+                Step::SetUp(setting_up::of_codes(&secret, &code, resources.clock.now())?)
+            }
+            Self::FirstPasskey { name, credential } => {
+                let name = checked_name(&name)?;
+                let passkeys = Passkeys::of(resources)?;
+                let registered = passkeys.register(&ticket.user_id, &credential, name, &call.request_id);
+                Step::SetUp(registered.await?)
+            }
+        })
+    }
+}
+
+/// The ceremony of a passkey after a password.
+fn ceremony(held: &HeldTicket) -> Ceremony<'_> {
+    Ceremony {
+        purpose: Purpose::SecondFactor,
+        holder: &held.ticket,
+    }
+}
+
+/// Goes on with a sign-in whose password was right.
 pub(super) async fn go_on(
     call: &Call,
     held: &HeldTicket,
-    step: impl FnOnce(&Call) -> Result<Step, Error>,
+    next: Next,
     settings: &SignInSettings,
     progress: &Progress,
 ) -> Result<Completed, Error> {
     let ticket = look_up(call, &held.ticket).await?;
     progress.provider.get_or_init(|| ticket.provider);
     progress.user_id.get_or_init(|| ticket.user_id.clone());
-    let step = step(call)?;
+    let step = next.step(call, held, &ticket).await?;
     let resources = &call.resources;
     let account = ticket.account;
     let attempt = resources
@@ -80,26 +138,28 @@ async fn look_up(call: &Call, text: &str) -> Result<Ticket, Error> {
     ticket
 }
 
-/// Reads the input of [`new_secret`].
-pub fn read_ticket(
+/// Reads a ticket, the input of this route.
+fn read_ticket(
     service: &Service,
+    name: &str,
     input: Result<Option<Value>, Error>,
     request_id: &str,
 ) -> Result<HeldTicket, Error> {
     let read = || {
-        let input = route(service, SECRET)?.input.check(input?)?;
+        let input = route(service, name)?.input.check(input?)?;
         serde_json::from_value(input).map_err(Error::internal)
     };
-    read().map_err(|error| report(error, SECRET, request_id))
+    read().map_err(|error| report(error, name, request_id))
 }
 
 /// A secret for the user of a ticket, who has no second factor.
 pub async fn new_secret(
     service: &Service,
-    held: HeldTicket,
+    input: Result<Option<Value>, Error>,
     identity: &Identity,
     request_id: &str,
 ) -> Result<Output, Error> {
+    let held = read_ticket(service, SECRET, input, request_id)?;
     let make = |call: Call| async move {
         let ticket = look_up(&call, &held.ticket).await?;
         let context = Identity::anonymous().context(call.request_id.clone());
@@ -110,4 +170,71 @@ pub async fn new_secret(
     service
         .call_with(route(service, SECRET)?, identity, request_id, make)
         .await
+}
+
+/// What a browser needs to use a passkey of the user of a ticket.
+pub async fn begin_passkey(
+    service: &Service,
+    input: Result<Option<Value>, Error>,
+    identity: &Identity,
+    request_id: &str,
+) -> Result<Output, Error> {
+    let held = read_ticket(service, FACTOR_OPTIONS, input, request_id)?;
+    let begin = |call: Call| async move {
+        let ticket = look_up(&call, &held.ticket).await?;
+        let passkeys = Passkeys::of(&call.resources)?;
+        let context = Identity::anonymous().context(call.request_id.clone());
+        let mut transaction = call
+            .resources
+            .storage
+            .begin_dashboard(Access::Read, &context)
+            .await?;
+        let factors = transaction.list_second_factors(&ticket.user_id).await?;
+        drop(transaction);
+        // Without one, a browser would look for every passkey that its user has here.
+        if !factors.iter().any(SecondFactor::is_passkey) {
+            return Err(Refusal::NoSecondFactor.into());
+        }
+        let begun = passkeys.begin_proof(&call.resources, ceremony(&held), &factors);
+        json(&begun.await?)
+    };
+    service
+        .call_with(route(service, FACTOR_OPTIONS)?, identity, request_id, begin)
+        .await
+}
+
+/// What a browser needs to make the first passkey of the user of a ticket, who must have a second factor.
+pub async fn begin_first_passkey(
+    service: &Service,
+    input: Result<Option<Value>, Error>,
+    identity: &Identity,
+    request_id: &str,
+) -> Result<Output, Error> {
+    let held = read_ticket(service, FACTOR_REGISTRATION, input, request_id)?;
+    let begin = |call: Call| async move {
+        let ticket = look_up(&call, &held.ticket).await?;
+        json(&registration_options(&call, &ticket.user_id).await?)
+    };
+    service
+        .call_with(route(service, FACTOR_REGISTRATION)?, identity, request_id, begin)
+        .await
+}
+
+/// Begins to register a passkey of this user.
+pub(crate) async fn registration_options(call: &Call, user_id: &str) -> Result<Options, Error> {
+    let passkeys = Passkeys::of(&call.resources)?;
+    let context = Identity::anonymous().context(call.request_id.clone());
+    let mut transaction = call
+        .resources
+        .storage
+        .begin_dashboard(Access::Read, &context)
+        .await?;
+    let account = transaction
+        .get_account(&AccountKey::Id(user_id.to_owned()))
+        .await?;
+    let account = account.ok_or_else(Error::unauthorized)?;
+    let factors = transaction.list_second_factors(user_id).await?;
+    drop(transaction);
+    let begun = passkeys.begin_registration(&call.resources, user_id, &account.name, &factors);
+    begun.await
 }

@@ -117,6 +117,14 @@ pub async fn a_counter_only_advances_and_data_is_replaced(store: &Store) {
     }
     let mut writer = store.write().await;
     assert!(writer.update_second_factor("k", "another", 0, 60).await.unwrap());
+    assert!(writer.rename_second_factor("ann", "k", "Phone").await.unwrap());
+    assert!(!writer.rename_second_factor("bob", "k", "Mine").await.unwrap());
+    assert!(
+        !writer
+            .rename_second_factor("ann", "missing", "Phone")
+            .await
+            .unwrap()
+    );
     assert!(
         !writer
             .update_second_factor("missing", "another", 0, 60)
@@ -134,6 +142,7 @@ pub async fn a_counter_only_advances_and_data_is_replaced(store: &Store) {
             }
     );
     let expected = SecondFactor {
+        name: Some("Phone".into()),
         data: "another".into(),
         counter: Some(0),
         last_used_at: Some(60),

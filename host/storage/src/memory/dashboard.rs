@@ -280,6 +280,14 @@ impl DashboardTransaction for MemoryTransaction {
         self.change(|state| Ok(state.update_second_factor(id, data, counter, now)))
     }
 
+    async fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> Result<bool> {
+        let found = self.change(|state| Ok(state.rename_second_factor(user_id, id, name)))?;
+        if found {
+            self.trail.changed(user_id);
+        }
+        Ok(found)
+    }
+
     async fn delete_second_factor(&mut self, user_id: &str, id: &str) -> Result<bool> {
         let found = self.change(|state| Ok(state.remove_second_factor(user_id, id)))?;
         if found {

@@ -48,6 +48,15 @@ impl State {
         true
     }
 
+    pub fn rename_second_factor(&mut self, user_id: &str, id: &str, name: &str) -> bool {
+        let factor = self.second_factors.get_mut(id);
+        let Some(factor) = factor.filter(|factor| factor.user_id == user_id) else {
+            return false;
+        };
+        factor.name = Some(name.to_owned());
+        true
+    }
+
     pub fn remove_second_factor(&mut self, user_id: &str, id: &str) -> bool {
         let is_theirs = |factor: &SecondFactor| factor.user_id == user_id;
         let found = self.second_factors.get(id).is_some_and(is_theirs);

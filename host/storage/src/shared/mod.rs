@@ -31,6 +31,8 @@ pub enum RecordKind {
     SourceAttempts,
     /// Sign-ins of a browser that is at the issuer.
     SignIns,
+    /// Challenges of passkeys that wait for their answers.
+    PasskeyCeremonies,
     /// A sign-in whose password was right, and which lacks a second factor.
     Tickets,
     /// Which version of an index of icons there is.
@@ -43,11 +45,12 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::AccountFailures,
         Self::KnownSource,
         Self::SourceAttempts,
         Self::SignIns,
+        Self::PasskeyCeremonies,
         Self::Tickets,
         Self::IconVersion,
         Self::IconIndex,
@@ -61,6 +64,7 @@ impl RecordKind {
             Self::KnownSource => "known-source",
             Self::SourceAttempts => "source-attempts",
             Self::SignIns => "sign-ins",
+            Self::PasskeyCeremonies => "passkey-ceremonies",
             Self::Tickets => "tickets",
             Self::IconVersion => "icon-version",
             Self::IconIndex => "icon-index",
@@ -76,6 +80,8 @@ impl RecordKind {
             // Only those who know a password cause these.
             Self::KnownSource => 100_000,
             Self::SignIns | Self::Tickets => 8192,
+            // Anybody can cause these, too: each has some 200 bytes.
+            Self::PasskeyCeremonies => 16_384,
             // Operators choose the sources, and each has some megabytes.
             Self::IconVersion | Self::IconIndex => 64,
             Self::Turn => 64,

@@ -11,10 +11,11 @@ use axum::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::PageResult;
+use super::{super::passkeys::credential, PageResult};
 use crate::{
     api::ApiError,
-    form::Problems,
+    fields::WITH_PASSKEY,
+    form::{Form, Problems},
     qr::{NewSecret, Qr},
     respond::{again, page, page_with, see},
     visit::{Visit, Visitor},
@@ -25,6 +26,8 @@ pub(super) fn routes() -> Router {
         .route(PAGE, get(show))
         .route("/profile/second-factor/new", get(new))
         .route("/profile/second-factor/add", get(back).post(add))
+        .route("/profile/second-factor/passkeys", get(back).post(add_passkey))
+        .route("/profile/second-factor/{id}/name", get(ask_name).post(rename))
         .route("/profile/second-factor/recovery-codes", get(back).post(renew))
         .route("/profile/second-factor/{id}/delete", get(ask).post(delete))
 }
@@ -51,6 +54,10 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
+    pub fn is_passkey(&self) -> bool {
+        self.kind == "passkey"
+    }
+
     /// What people call it.
     pub fn label(&self, visit: &Visit) -> String {
         let kind = match self.kind.as_str() {
@@ -85,6 +92,10 @@ impl FactorsPage<'_> {
         !self.v.may_have_second_factor()
     }
 
+    fn has_passkey(&self) -> bool {
+        self.v.has_passkeys() && self.own.factors.iter().any(Factor::is_passkey)
+    }
+
     fn has_codes_of_app(&self) -> bool {
         self.own.factors.iter().any(|factor| factor.kind == "totp")
     }
@@ -109,6 +120,23 @@ impl NewPage<'_> {
 struct DeletePage<'a> {
     v: &'a Visit,
     factor: &'a Factor,
+    problems: Problems,
+}
+
+impl DeletePage<'_> {
+    /// Whether a passkey may be used in place of a code.
+    fn has_passkey(&self) -> bool {
+        self.v.has_passkeys()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "profile/second_factor_name.html")]
+struct NamePage<'a> {
+    v: &'a Visit,
+    factor: &'a Factor,
+    /// The name that the field shows.
+    shown: String,
     problems: Problems,
 }
 
@@ -168,8 +196,8 @@ async fn add(visit: Visitor, request: Request) -> PageResult {
 
 async fn renew(visit: Visitor, request: Request) -> PageResult {
     visit.user()?;
-    let form = visit.form(request).await?;
-    let input = json!({ "code": form.text("code") });
+    let form = visit.form_with(&WITH_PASSKEY, request).await?;
+    let input = proof_of(&form);
     match visit
         .api
         .mutate::<Made>("secondFactor.renewRecoveryCodes", input)
@@ -195,6 +223,55 @@ async fn read(visit: &Visit, id: &str) -> Result<Factor, ApiError> {
     found.ok_or_else(ApiError::not_found)
 }
 
+async fn add_passkey(visit: Visitor, request: Request) -> PageResult {
+    visit.user()?;
+    let form = visit.form_with(&WITH_PASSKEY, request).await?;
+    let input = json!({ "name": form.text("name"), "credential": credential(&form) });
+    match visit.api.mutate::<Made>("secondFactor.addPasskey", input).await {
+        Ok(made) => Ok(page(
+            &factors_page(&visit, made.recovery_codes, Problems::default()).await?,
+        )),
+        Err(error) => {
+            let problems = visit.problems(error, &["name"])?;
+            Ok(again(&factors_page(&visit, Vec::new(), problems).await?))
+        }
+    }
+}
+
+async fn ask_name(visit: Visitor, Path(id): Path<String>) -> PageResult {
+    let factor = read(&visit, &id).await?;
+    Ok(page(&NamePage {
+        v: &visit,
+        shown: factor.name.clone().unwrap_or_default(),
+        factor: &factor,
+        problems: Problems::default(),
+    }))
+}
+
+async fn rename(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
+    let form = visit.form(request).await?;
+    let input = json!({ "id": id, "name": form.text("name") });
+    let Err(error) = visit.api.change("secondFactor.rename", input).await else {
+        return Ok(see("/profile/second-factor?note=saved"));
+    };
+    let problems = visit.problems(error, &["name"])?;
+    let factor = read(&visit, &id).await?;
+    Ok(again(&NamePage {
+        v: &visit,
+        shown: form.shown("name").to_owned(),
+        factor: &factor,
+        problems,
+    }))
+}
+
+/// What a form has as a proof: a passkey, or else a code.
+fn proof_of(form: &Form) -> Value {
+    match credential(form) {
+        Value::Null => json!({ "code": form.text("code") }),
+        credential => json!({ "credential": credential }),
+    }
+}
+
 async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
     let factor = read(&visit, &id).await?;
     Ok(page(&DeletePage {
@@ -205,8 +282,9 @@ async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
 }
 
 async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> PageResult {
-    let form = visit.form(request).await?;
-    let input = json!({ "id": id, "code": form.text("code") });
+    let form = visit.form_with(&WITH_PASSKEY, request).await?;
+    let mut input = proof_of(&form);
+    input["id"] = id.as_str().into();
     let Err(error) = visit.api.change("secondFactor.delete", input).await else {
         return Ok(see("/profile/second-factor?note=second-factor-removed"));
     };

@@ -1,0 +1,21 @@
+//! Passkeys.
+
+use super::texts;
+
+texts! {
+    /// Signing in with them, adding and naming them.
+    Passkeys {
+        sign_in: "Sign in with a passkey", "Mit einem Passkey anmelden";
+        use_one: "Use a passkey", "Passkey verwenden";
+        or_passkey: "Or use one of your passkeys.", "Oder verwenden Sie einen Ihrer Passkeys.";
+        add: "Add a passkey", "Passkey hinzufügen";
+        add_lead: "A passkey is kept by your phone, your computer, your password manager or a security key. It is asked for after your password; if it checks your finger, your face or a PIN, it also signs you in alone.", "Einen Passkey bewahrt Ihr Telefon, Ihr Computer, Ihr Passwort-Manager oder ein Sicherheitsschlüssel auf. Nach ihm wird nach Ihrem Passwort gefragt; prüft er Ihren Finger, Ihr Gesicht oder eine PIN, meldet er Sie auch allein an.";
+        or_add: "Or add a passkey instead", "Oder stattdessen einen Passkey hinzufügen";
+        name: "Name", "Name";
+        name_hint: "Such as the device that keeps it.", "Zum Beispiel das Gerät, das ihn aufbewahrt.";
+        rename: "Rename", "Umbenennen";
+        needs_script: "Passkeys need JavaScript.", "Passkeys brauchen JavaScript.";
+        failed: "Your browser gave no passkey: that was cancelled, took too long, or it has none for this page. Try again.", "Ihr Browser hat keinen Passkey gegeben: Das wurde abgebrochen, hat zu lange gedauert, oder er hat keinen für diese Seite. Versuchen Sie es noch einmal.";
+        there: "This device already keeps a passkey of yours.", "Dieses Gerät bewahrt schon einen Passkey von Ihnen auf.";
+    }
+}
