@@ -48,6 +48,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0012_sections.sql"),
         oldest: 12,
     },
+    // An older host has no gate, and leaves what is set of apps for it as it is.
+    Migration {
+        sql: include_str!("migrations/0014_gate.sql"),
+        oldest: 12,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0016_looks.sql"),
     include_str!("migrations/0017_invites_and_sessions.sql"),
     include_str!("migrations/0018_sections.sql"),
+    include_str!("migrations/0020_gate.sql"),
 ];
 
 /// The version that this binary knows.
@@ -290,6 +291,33 @@ mod tests {
             let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
             assert_eq!(number(&connection, &sql).unwrap(), count, "{table}");
         }
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn an_app_and_a_session_from_before_the_gate_have_nothing_of_it_and_take_it() {
+        let mut connection = build(NEWEST - 1).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO app (id, name, name_key, icon_url, href) VALUES ('a', 'Wiki', 'wiki', '/i.svg', 'https://w.example');
+            INSERT INTO session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+                VALUES ('s', x'08', 'u', 1, 9, 2, 9)";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let count = |sql: &str| number(&connection, sql).unwrap();
+        assert_eq!(
+            count("SELECT count(*) FROM app WHERE href = 'https://w.example'"),
+            1
+        );
+        assert_eq!(count("SELECT count(*) FROM session WHERE last_used_at = 2"), 1);
+        let set = "
+            INSERT INTO app_gate VALUES ('a', 'https://x.example/', 1);
+            INSERT INTO gate_pass VALUES ('s', x'09', x'08');
+            DELETE FROM app; DELETE FROM session";
+        connection.execute_batch(set).unwrap();
+        assert_eq!(count("SELECT count(*) FROM app_gate"), 0);
+        assert_eq!(count("SELECT count(*) FROM gate_pass"), 0);
         crate::schema::check(&connection).unwrap();
     }
 

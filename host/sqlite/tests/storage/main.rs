@@ -4,6 +4,7 @@ mod audit;
 mod cascades;
 mod copies;
 mod dashboard;
+mod gate;
 mod invites;
 mod isolation;
 mod limits;
@@ -135,6 +136,11 @@ on_every_driver! {
         a_link_ends_with_the_password_its_user_and_its_maker
         another_hash_of_the_same_password_ends_no_link
         nobody_gets_a_link_who_is_missing_or_disabled
+    }
+    gate {
+        what_is_set_of_an_app_reads_back_and_goes_with_it
+        an_app_is_found_by_who_sees_it_and_one_that_is_open_on_a_public_board
+        a_pass_is_good_as_long_as_its_session_and_the_token_of_that
     }
     looks {
         looks_read_back_as_they_were_set
