@@ -257,6 +257,11 @@ impl Audit {
         self.note_refusal(entry, error);
     }
 
+    /// Records something that no call did, in the background.
+    pub(crate) fn note(&self, entry: AuditEntry) {
+        self.record(entry);
+    }
+
     /// Writes the collected refusals.
     pub async fn flush(&self) {
         let _writing = self.writing.lock().await;

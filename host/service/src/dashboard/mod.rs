@@ -9,6 +9,7 @@ mod app_status;
 mod audit;
 mod boards;
 mod extras;
+mod gate;
 mod groups;
 mod icons;
 mod invites;
@@ -41,6 +42,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         icons::ROWS,
         app_status::ROWS,
         addresses::ROWS,
+        gate::ROWS,
         looks::ROWS,
         pictures::ROWS,
         onboarding::ROWS,
