@@ -15,6 +15,7 @@ mod catalogue;
 mod edits;
 mod fields;
 mod form;
+mod gate;
 mod links;
 mod looks;
 mod markup;
@@ -33,6 +34,8 @@ use axum::{Router, http::request::Parts, middleware::from_fn_with_state};
 use portico_http::{Elsewhere, HttpLimits, PublicUrl, TrustedProxies, surround};
 use serde_json::{Map, Value};
 
+pub use self::gate::gate_page;
+
 /// How the console is reached.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleSettings {
@@ -46,6 +49,8 @@ pub struct ConsoleSettings {
     /// Whether the console has a page for every path outside `/api` and `/icons`: one that says that there is nothing, or
     /// the page without the slash at the end. `false` if another router has pages at such paths.
     pub is_whole_site: bool,
+    /// Whether there is a gate in front of apps.
+    pub has_gate: bool,
     /// The id of the board that people see at `/` who are not signed in, if it is public.
     pub start_board: Option<String>,
     /// How `portico apply` reads configuration documents. With `None`, documents are JSON.
@@ -87,6 +92,7 @@ struct Console {
     api: Router,
     public_url: Option<PublicUrl>,
     trusted_proxies: TrustedProxies,
+    has_gate: bool,
     start_board: Option<String>,
     documents: Option<Documents>,
 }
@@ -112,6 +118,7 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
         api,
         public_url: settings.public_url,
         trusted_proxies: settings.trusted_proxies.clone(),
+        has_gate: settings.has_gate,
         start_board: settings.start_board,
         documents: settings.documents,
     });

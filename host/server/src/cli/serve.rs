@@ -268,6 +268,20 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
             proxy.user
         );
     }
+    http.gate = settings.http.gate(&http).unwrap_or_else(|problem| {
+        error!("the gate is off: {problem:#}");
+        None
+    });
+    if let Some(gate) = &http.gate {
+        info!(
+            "a gate is in front of apps at hosts of {}: who sees an app may open it{}",
+            gate.domain,
+            match settings.apps.by_board() {
+                true => "",
+                false => "; every user sees every app, unless --app-visibility is boards",
+            }
+        );
+    }
     require_another_way(&host, &settings, &http).await?;
     announce(&format!(
         "portico listens on http://{address} with its data in {}",
@@ -333,6 +347,7 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
         public_url: http.public_url.clone(),
         trusted_proxies: http.trusted_proxies.clone(),
         is_whole_site: true,
+        has_gate: http.gate.is_some(),
         start_board: settings.http.start_board.clone(),
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
