@@ -90,6 +90,8 @@ test-programs: # installs programs for the tests, from Debian's packages
 	@$(with_postgresql) tests/install.sh initdb postgresql
 	@tests/install.sh fail2ban-regex fail2ban
 	@PATH="$$PATH:/usr/sbin" tests/install.sh haproxy haproxy
+	@PATH="$$PATH:/usr/sbin" tests/install.sh nginx nginx
+	@tests/install.sh caddy caddy
 	@PATH="$$PATH:/usr/sbin" tests/install.sh pgbouncer pgbouncer
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 

@@ -17,6 +17,8 @@ pub const DESCRIPTION: RangeInclusive<usize> = 0..=512;
 pub const ICON_URL: RangeInclusive<usize> = 1..=65_536;
 /// The length of a link; empty means none. Browsers and servers can handle this many characters.
 pub const LINK: RangeInclusive<usize> = 0..=8192;
+/// The length of a further address of an app at the gate.
+pub const GATE_ADDRESS: RangeInclusive<usize> = 1..=2048;
 /// The length of the id that a document gives to an app.
 pub const GIVEN_ID: RangeInclusive<usize> = 1..=128;
 /// The length of a username, which is its own name-key.

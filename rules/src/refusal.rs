@@ -111,6 +111,20 @@ refusals! {
         ProxyElsewhere = Forbidden
             "Who has signed in at the proxy counts only at the public URL (--public-url): open it there, and let the \
              proxy pass the header Host on unchanged",
+        GateProxy = Forbidden
+            "Only a proxy that is named in --trusted-proxies may ask the gate, with exactly one of each header that says what \
+             it was asked for",
+        GateNoApp = Forbidden "No app of this dashboard has this address",
+        GateAmbiguous = Forbidden "Programs read this address differently, and it may be that of more than one app",
+        GateNotYours = Forbidden
+            "You may not open this app. Ask an administrator of the dashboard to share a board with you that has it",
+        GateNameShared = Forbidden
+            "Another user has your name, so apps could take you for each other. Ask an administrator of the dashboard to rename \
+             one of you",
+        GateLoop = Forbidden
+            "Your browser comes back again and again without what it was given here: let it keep the cookies of this domain",
+        GateNeedsSession = Forbidden "The gate takes people who have signed in at this dashboard itself, by a browser",
+        GateOff = NotFound "There is no gate in front of apps here",
         DirectorySilent = ServiceUnavailable "The directory cannot be reached; try again later",
         DirectoryMisconfigured = ServiceUnavailable
             "The directory is set up wrong; ask your administrator (the log has the reason)",

@@ -32,6 +32,8 @@ sentences! {
         NotAbsoluteUrl { why: UrlProblem } = "must be an absolute URL ({why})",
         NotHttp = "must be a URL with http: or https:",
         RefusedScheme { scheme: Word } = "must not be a URL of the scheme {scheme}:",
+        NotGateAddress =
+            "must be a URL with http: or https: without a query, a fragment and a username, whose path all programs read alike",
         NotUrlTemplate = "must begin with http:// or https:// and contain %s",
         NotPathOfHost = "must be a path on this host: begin with one /",
         NotVisiblePath =

@@ -13,6 +13,7 @@ mod damage;
 mod demo;
 mod disks;
 mod durability;
+mod gate;
 mod hostile_clients;
 mod icon_sources;
 mod import;

@@ -6,6 +6,7 @@
 mod console;
 mod credentials;
 mod failed;
+mod gate;
 mod ldap;
 mod oidc;
 mod origins;

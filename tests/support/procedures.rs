@@ -45,6 +45,7 @@ pub enum Who {
 use Who::{Everyone, Holders, OnBoard, Onboarding, OwnOnly, OwnOrAdmin, SignedIn, WithCode};
 
 const ADMIN: Who = Holders(&["admin"]);
+const CHANGES_APPS: Who = Holders(&["app-modify-all", "app-full-all", "admin"]);
 const CHANGES_BOARDS: Who = OnBoard(&["board-modify-all", "board-full-all", "admin"]);
 const OWNS_BOARDS: Who = OnBoard(&["board-full-all", "admin"]);
 
@@ -496,6 +497,11 @@ pub static TABLE: &[Row] = &[
     mutation("extras.saveOfBoard", CHANGES_BOARDS, |it|
         json!({"id": it.spare_board(), "extras": it.name(), "name": it.name(), "isPublic": false,
             "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})),
+    query("gate.getAll", CHANGES_APPS, none).weight(10),
+    query("gate.byId", CHANGES_APPS, |it| json!({"id": it.app()})).rest("GET", "/api/apps/{id}/gate").weight(10),
+    mutation("gate.update", CHANGES_APPS, |it| {
+        json!({"id": it.app(), "addresses": ["https://wiki.home.example/"], "isOpen": it.flag()})
+    }).rest("PUT", "/api/apps/{id}/gate"),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
     query("searchEngine.byId", SignedIn, |it| json!({"id": it.spare_search_engine()}))

@@ -27,7 +27,7 @@ pub(crate) struct Passed;
 
 /// The pages with forms of people who are not signed in. They work only at the public URL, because of its cookies. (While
 /// there is no user, browsers are served at that name, too: a redirect of `/start` leads to where it works.)
-const SIGN_IN: [&str; 4] = ["/sign-in", "/register", "/new-password", "/start"];
+const SIGN_IN: [&str; 5] = ["/sign-in", "/register", "/new-password", "/start", "/gate"];
 
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {

@@ -52,6 +52,12 @@ pub(crate) static WITH_PASSKEY: Fields = Fields {
     more: 0,
 };
 
+/// What the gate knows of an app: at most 20 addresses.
+pub(crate) static GATE: Fields = Fields {
+    long: &[("addresses", 20 * (*bounds::GATE_ADDRESS.end() + 1))],
+    more: 0,
+};
+
 /// What is on a board: items with their ids, and all its notes.
 pub(crate) static BOARD: Fields = Fields {
     long: &[],

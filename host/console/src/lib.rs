@@ -15,6 +15,7 @@ mod catalogue;
 mod edits;
 mod fields;
 mod form;
+mod gate;
 mod links;
 mod looks;
 mod markup;
@@ -35,6 +36,8 @@ use portico_http::{Elsewhere, HttpLimits, PublicUrl, TrustedProxies, surround};
 use portico_service::second_factor::relying_party;
 use serde_json::{Map, Value};
 
+pub use self::gate::gate_page;
+
 /// How the console is reached.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleSettings {
@@ -48,6 +51,8 @@ pub struct ConsoleSettings {
     /// Whether the console has a page for every path outside `/api` and `/icons`: one that says that there is nothing, or
     /// the page without the slash at the end. `false` if another router has pages at such paths.
     pub is_whole_site: bool,
+    /// Whether there is a gate in front of apps.
+    pub has_gate: bool,
     /// The id of the board that people see at `/` who are not signed in, if it is public.
     pub start_board: Option<String>,
     /// How `portico apply` reads configuration documents. With `None`, documents are JSON.
@@ -91,6 +96,7 @@ struct Console {
     /// Whether the public URL is one at which browsers make passkeys.
     has_passkeys: bool,
     trusted_proxies: TrustedProxies,
+    has_gate: bool,
     start_board: Option<String>,
     documents: Option<Documents>,
 }
@@ -120,6 +126,7 @@ pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
             .is_some_and(|url| relying_party(url).is_ok()),
         public_url: settings.public_url,
         trusted_proxies: settings.trusted_proxies.clone(),
+        has_gate: settings.has_gate,
         start_board: settings.start_board,
         documents: settings.documents,
     });

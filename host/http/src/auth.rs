@@ -16,6 +16,7 @@ use portico_service::{
 
 use super::{
     error::{self, json_response},
+    gate,
     request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
     state::Shared,
@@ -69,7 +70,8 @@ pub(super) async fn sign_out(
     let result = async {
         let identity = identify(&http, &parts, &id).await?;
         sign_in::sign_out(&http.service, &identity, &id.0).await?;
-        Ok(session::with_cookie(&http, json_response(Body::empty()), "", 0))
+        let response = session::with_cookie(&http, json_response(Body::empty()), "", 0);
+        Ok(gate::without_pass(&http, response))
     };
     finish(result.await)
 }

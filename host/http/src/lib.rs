@@ -1,7 +1,8 @@
 //! HTTP: procedure calls, REST, sign-in, health, and the OpenAPI document.
 //!
 //! Invariants:
-//! - Every answer under `/api` is JSON, refusals included; only the page at `/api/docs` and pictures are not.
+//! - Every answer under `/api` is JSON, refusals included; only the page at `/api/docs`, pictures, and
+//!   what the gate shows a person who may not open an app are not.
 //! - A request is authenticated first, then authorised; its body is read last. Sign-in reads its body first: the
 //!   body holds the credentials.
 //! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to be sent (`budget.rs`).
@@ -16,6 +17,7 @@ mod docs;
 mod error;
 mod fallback;
 mod file;
+mod gate;
 mod health;
 mod in_process;
 mod linger;
@@ -51,6 +53,7 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 pub use self::{
     address::TrustedProxies,
     error::rpc as rpc_error,
+    gate::{GateSettings, RefusalPage},
     in_process::InProcess,
     metrics::RouteTemplate,
     place::Elsewhere,
@@ -65,7 +68,7 @@ use self::{
     middleware::{Around, around},
     state::Http,
 };
-pub use portico_service::{sessions::SessionTimes, site::PublicUrl};
+pub use portico_service::{gate::GateDomain, sessions::SessionTimes, site::PublicUrl};
 
 /// Everything under `/api`.
 pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
@@ -133,6 +136,8 @@ pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
                 .head(providers::only_opened)
                 .fallback(providers::only_opened),
         )
+        .route("/api/auth/verify", get(gate::verify).fallback(only_get))
+        .route("/api/auth/gate", get(gate::pass).fallback(only_get))
         .route("/api/pictures/{id}", get(pictures::picture).fallback(only_get))
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))

@@ -9,7 +9,7 @@ use portico_service::{
     site::PublicUrl,
 };
 
-use crate::{address::TrustedProxies, proxy_user::ProxySignIn};
+use crate::{address::TrustedProxies, gate::GateSettings, proxy_user::ProxySignIn};
 
 /// How much a client may send, and how long it may take to send and to read.
 #[derive(Clone, Debug)]
@@ -81,6 +81,8 @@ pub struct HttpSettings {
     /// The headers in which trusted proxies say who has signed in; `None` if they do not. [`ProxySignIn::check`] says what
     /// else must be set.
     pub proxy_sign_in: Option<ProxySignIn>,
+    /// The gate in front of apps; `None` if there is none. [`GateSettings::check`] says what else must be set.
+    pub gate: Option<GateSettings>,
     /// External identity providers.
     pub providers: Providers,
 }

@@ -8,7 +8,9 @@ use std::{
 
 use axum::extract::FromRef;
 use portico_model::Timestamp;
-use portico_service::{external::ProxyUsers, hot_swap::HotSwap, identity::Authenticate, service::Service};
+use portico_service::{
+    external::ProxyUsers, gate::Gate, hot_swap::HotSwap, identity::Authenticate, service::Service,
+};
 
 use crate::{
     file::File,
@@ -27,6 +29,8 @@ pub(crate) struct Http {
     pub noted: Mutex<HashMap<String, Timestamp>>,
     /// The users for whom a proxy has vouched.
     pub proxy_users: ProxyUsers,
+    /// The gate in front of apps.
+    pub gate: Option<Gate>,
     /// Whether an administrator has been seen in storage.
     pub has_administrator: AtomicBool,
     pub turns: Turns,
@@ -40,7 +44,10 @@ impl Http {
         settings: HttpSettings,
         authenticate: Option<Arc<dyn Authenticate>>,
     ) -> Arc<Self> {
+        let gate = settings.gate.as_ref();
+        let gate = gate.map(|gate| Gate::new(gate.domain.clone(), settings.sessions));
         Arc::new(Self {
+            gate,
             live,
             limits: settings.limits.clone(),
             settings,

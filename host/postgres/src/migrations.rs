@@ -53,10 +53,15 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0013_app_visibility.sql"),
         oldest: 13,
     },
+    // An older host has no gate, and leaves what is set of apps for it as it is.
+    Migration {
+        sql: include_str!("migrations/0014_gate.sql"),
+        oldest: 13,
+    },
     // An older host would let people in by their password alone.
     Migration {
         sql: include_str!("migrations/0015_second_factor.sql"),
-        oldest: 13,
+        oldest: 15,
     },
 ];
 

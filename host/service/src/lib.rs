@@ -10,6 +10,7 @@ mod checks;
 mod dashboard;
 pub mod external;
 pub mod fair_semaphore;
+pub mod gate;
 pub mod hot_swap;
 pub mod identity;
 pub mod imported_keys;

@@ -32,6 +32,9 @@ pub static LARGE: Waits = Waits::new();
 /// Waits for a permit of what only computes.
 pub static COMPUTING: Waits = Waits::new();
 
+/// Requests that the gate in front of apps was asked about, by what it decided.
+pub static GATE: Family<&str, Counter> = Family::new(16, Counter::new);
+
 /// Rows of the audit log that were written for calls.
 pub static AUDIT_CALLS: Counter = Counter::new();
 /// Rows that were written for refusals.

@@ -3,7 +3,11 @@
 //! Invariant: [`HotSwap`](crate::hot_swap::HotSwap) exchanges only the sandbox. Everything else is shared by the calls
 //! of the old component and of the new one, so limits carry over.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 use portico_model::{error::Error, time::Clock};
 use portico_rules::refusal::Refusal;
@@ -45,6 +49,8 @@ pub struct Resources {
     pub reachability: Option<Arc<dyn Reachability>>,
     /// The longest time of one call, waiting included.
     pub call_time: Duration,
+    /// How many calls have changed apps, or where apps are.
+    pub(crate) app_changes: Arc<AtomicU64>,
     /// Permits to hash a password: `Limits::hashing` of them.
     pub(crate) hashing: Permits,
     /// Permits for calls that grow with the data: as many as those to hash.
@@ -69,6 +75,7 @@ impl Resources {
             passkeys: self.passkeys.clone(),
             reachability: self.reachability.clone(),
             call_time: self.call_time,
+            app_changes: self.app_changes.clone(),
             hashing: self.hashing.clone(),
             large: self.large.clone(),
             adopting: self.adopting.clone(),

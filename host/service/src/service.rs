@@ -4,7 +4,7 @@ use std::{
     future::ready,
     ops::Deref,
     pin::pin,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -15,7 +15,7 @@ use portico_model::{
 };
 use portico_rules::refusal::{Missing, Refusal};
 use portico_rules::sentences::Word;
-use portico_sandbox::Sandbox;
+use portico_sandbox::{Kind, Sandbox};
 use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, secrets::Secrets};
 use serde_json::Value;
 use tracing::{debug, error, warn};
@@ -142,6 +142,7 @@ impl Service {
             passkeys,
             reachability: parts.reachability,
             call_time: parts.call_time,
+            app_changes: Arc::default(),
             hashing: FairSemaphore::new(at_once),
             large: FairSemaphore::new(at_once),
             adopting: Arc::default(),
@@ -269,6 +270,10 @@ impl Service {
         // Pinned here, because a future that is passed on as a value would be copied at each enclosing step.
         let running = pin!(self.resources.check_and_run(&request, input, run));
         let answer = self.bound(request.procedure, &request.id, running).await;
+        // Also after a failure: a call that took too long may have changed something.
+        if changes_apps(request.procedure) {
+            self.app_changes.fetch_add(1, Ordering::Release);
+        }
         self.record(&request, &answer);
         answer
     }
@@ -326,6 +331,12 @@ impl Service {
         );
         answer.map_err(|error| report(error, procedure.name, request_id))
     }
+}
+
+/// Whether a procedure may change apps, or where they are.
+fn changes_apps(procedure: &Procedure) -> bool {
+    let areas = ["app.", "gate.", "state."];
+    procedure.kind == Kind::Mutation && areas.iter().any(|area| procedure.name.starts_with(area))
 }
 
 /// The function that runs a procedure call.

@@ -241,7 +241,7 @@ impl<D: Database> SqlTransaction<D> {
 }
 
 /// No app has an id that cannot be stored; the others are found.
-fn storable(ids: &[String]) -> Value {
+pub(crate) fn storable(ids: &[String]) -> Value {
     let ids = ids.iter().filter(|id| !id.contains('\0')).cloned();
     Value::Texts(ids.collect())
 }

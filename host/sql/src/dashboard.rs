@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use portico_model::{FactorKind, Provider, Timestamp};
 use portico_storage::{
-    ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, HeldInvite, Invite, Looks, Named, NamedShares, NewInvite,
-    NewPicture, PasswordLink, Picture, PictureCount, ProviderSubject, Result, SearchEngine, SecondFactor,
-    SecretHash, Session, SessionUser, Shares, Viewer, VisibilityInForce,
+    ApiKey, AppGate, AppPlace, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary,
+    Credential, CredentialKey, DashboardTransaction, ExtrasOf, GateVisitor, Group, HeldInvite, Invite, Looks,
+    Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture, PictureCount, ProviderSubject, Result,
+    SearchEngine, SecondFactor, SecretHash, Session, SessionUser, Shares, Viewer, VisibilityInForce,
 };
 
 use crate::database::Database;
@@ -246,6 +246,38 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool> {
         self.runner.sees_apps(ids, viewer).await
+    }
+
+    async fn find_seen_app(&mut self, ids: &[String], viewer: &Viewer) -> Result<Option<String>> {
+        self.runner.find_seen_app(ids, viewer).await
+    }
+
+    async fn find_open_app(&mut self, ids: &[String]) -> Result<Option<String>> {
+        self.runner.find_open_app(ids).await
+    }
+
+    async fn list_app_places(&mut self) -> Result<Vec<AppPlace>> {
+        self.runner.list_app_places().await
+    }
+
+    async fn list_app_gates(&mut self) -> Result<Vec<AppGate>> {
+        self.runner.list_app_gates().await
+    }
+
+    async fn get_app_gate(&mut self, app_id: &str) -> Result<Option<AppGate>> {
+        self.runner.get_app_gate(app_id).await
+    }
+
+    async fn set_app_gate(&mut self, gate: &AppGate) -> Result<bool> {
+        self.runner.set_app_gate(gate).await
+    }
+
+    async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool> {
+        self.runner.put_gate_pass(session_id, pass).await
+    }
+
+    async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>> {
+        self.runner.find_gate_visitor(pass).await
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {

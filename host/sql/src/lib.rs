@@ -20,6 +20,7 @@ mod dashboard;
 mod database;
 mod dialect;
 mod extras;
+mod gate;
 mod groups;
 mod invites;
 mod looks;
@@ -51,6 +52,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
         boards::STATEMENTS,
         credentials::STATEMENTS,
         extras::STATEMENTS,
+        gate::STATEMENTS,
         groups::STATEMENTS,
         invites::STATEMENTS,
         looks::STATEMENTS,

@@ -11,7 +11,7 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0017_invites_and_sessions.sql"),
     include_str!("migrations/0018_sections.sql"),
     include_str!("migrations/0019_app_visibility.sql"),
+    include_str!("migrations/0020_gate.sql"),
     include_str!("migrations/0021_second_factor.sql"),
 ];
 
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_user_from_before_has_no_second_factor_and_may_set_one_up() {
-        let mut connection = build(NEWEST - 1).unwrap();
+        let mut connection = build(FIRST + 8).unwrap();
         let user = "
             INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
                 ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1)";
@@ -328,6 +329,33 @@ mod tests {
             let left = format!("SELECT count(*) FROM {table}");
             assert_eq!(number(&connection, &left).unwrap(), 0, "{table}");
         }
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn an_app_and_a_session_from_before_the_gate_have_nothing_of_it_and_take_it() {
+        let mut connection = build(FIRST + 7).unwrap();
+        let records = "
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week,
+                ping_icons_enabled, open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, 0, 1);
+            INSERT INTO app (id, name, name_key, icon_url, href) VALUES ('a', 'Wiki', 'wiki', '/i.svg', 'https://w.example');
+            INSERT INTO session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+                VALUES ('s', x'08', 'u', 1, 9, 2, 9)";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let count = |sql: &str| number(&connection, sql).unwrap();
+        assert_eq!(
+            count("SELECT count(*) FROM app WHERE href = 'https://w.example'"),
+            1
+        );
+        assert_eq!(count("SELECT count(*) FROM session WHERE last_used_at = 2"), 1);
+        let set = "
+            INSERT INTO app_gate VALUES ('a', 'https://x.example/', 1);
+            INSERT INTO gate_pass VALUES ('s', x'09', x'08');
+            DELETE FROM app; DELETE FROM session";
+        connection.execute_batch(set).unwrap();
+        assert_eq!(count("SELECT count(*) FROM app_gate"), 0);
+        assert_eq!(count("SELECT count(*) FROM gate_pass"), 0);
         crate::schema::check(&connection).unwrap();
     }
 

@@ -126,6 +126,7 @@ mod tests {
         0x9967_8d3c,
         0xda62_3c1b,
         0x0000_0000,
+        0x0000_0001,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes

@@ -117,6 +117,14 @@ impl AuditEntry {
         }
     }
 
+    /// About the record with this id.
+    pub fn about(self, target: &str) -> Self {
+        Self {
+            target: Some(plain(target)),
+            ..self
+        }
+    }
+
     /// With this caller.
     pub fn by(self, actor_id: Option<&str>, authentication: &Authentication) -> Self {
         let credential_id = match authentication {

@@ -9,6 +9,7 @@ use crate::dashboard_records::{
     ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares, NewInvite,
     PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
+use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{Access, ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
@@ -177,6 +178,25 @@ pub trait DashboardTransaction: Transaction {
 
     /// Whether these apps exist, each id once, and this viewer sees all of them.
     async fn sees_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<bool>;
+
+    /// The first of these apps, by id, that this viewer sees.
+    async fn find_seen_app(&mut self, ids: &[String], viewer: &Viewer) -> Result<Option<String>>;
+    /// The first of these apps, by id, that is open and on a public board.
+    async fn find_open_app(&mut self, ids: &[String]) -> Result<Option<String>>;
+    /// Where all apps are that have a link or further addresses, by id.
+    async fn list_app_places(&mut self) -> Result<Vec<AppPlace>>;
+    /// What is kept of apps for the gate, where something is set, by id.
+    async fn list_app_gates(&mut self) -> Result<Vec<AppGate>>;
+    /// What is kept of an app for the gate; `None` if there is no such app.
+    async fn get_app_gate(&mut self, app_id: &str) -> Result<Option<AppGate>>;
+    /// Replaces what is kept of an app for the gate; false if there is no such app.
+    async fn set_app_gate(&mut self, gate: &AppGate) -> Result<bool>;
+    /// Stores the hash of the pass with which the user of a session comes to the gate, in place of an earlier one. It is
+    /// good as long as the session has the token that it has now. False if there is no such session.
+    async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool>;
+    /// Who comes with this pass, whether their session has expired or not. Every request of every app calls this, so it
+    /// should be one statement.
+    async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>>;
 
     /// The subject of a user at this identity provider; `None` if no person there is linked to the user.
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>>;

@@ -25,6 +25,7 @@ mod dashboard;
 mod dashboard_records;
 pub mod driver;
 pub mod extras;
+mod gate;
 mod ids;
 mod looks;
 #[cfg(feature = "memory")]
@@ -48,6 +49,7 @@ pub use boards::*;
 pub use context::CallContext;
 pub use dashboard::*;
 pub use dashboard_records::*;
+pub use gate::*;
 pub use ids::Ids;
 pub use looks::*;
 pub use new_password::NewToken;

@@ -4,6 +4,8 @@
 //!   random bits) and 6 characters of checksum (the CRC-32 of everything before them). So a mistyped or invented secret
 //!   is refused without asking storage, and a scanner of source code recognises a real one:
 //!   `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
+//! - The pass of a session at the gate reads `portico_gate_SECRET`, where SECRET follows from the session's token and the
+//!   token does not follow from it. [`parse`] does not know it, so it is worth nothing as a key or a token.
 //! - The prefixes never change: keys with them are in use.
 //! - Only the SHA-256 is stored. A secret of 190 bits needs no slow hash.
 //! - A key that was imported from Homarr reads `ID.SECRET`: ID has no dot and no space, and ends at the first dot; SECRET
@@ -15,6 +17,7 @@ use crate::dashboard_records::{CredentialKey, SecretHash, hash_secret};
 
 const KEY_PREFIX: &str = "portico_";
 const SESSION_PREFIX: &str = "portico_session_";
+const GATE_PREFIX: &str = "portico_gate_";
 const ID_LENGTH: usize = 16;
 const SECRET_LENGTH: usize = 32;
 const CHECKSUM_LENGTH: usize = 6;
@@ -125,6 +128,40 @@ impl Secrets {
         }
         text
     }
+}
+
+/// The pass at the gate of the session with this token: its text, and the hash to store. `None` if the text is not a
+/// session token.
+pub fn gate_pass(session_token: &str) -> Option<(String, SecretHash)> {
+    let (CredentialKey::Session(_), _) = parse_own(session_token)? else {
+        return None;
+    };
+    let mut secret = String::with_capacity(SECRET_LENGTH);
+    // Bytes beyond the largest multiple of 62 are left out, as in `base62`.
+    for round in 0_u8..=255 {
+        let bytes = hash_secret(&format!("portico gate {round} {session_token}"));
+        let fair = bytes.iter().filter(|byte| **byte < 248);
+        let room = SECRET_LENGTH - secret.len();
+        secret.extend(
+            fair.take(room)
+                .map(|byte| char::from(ALPHABET[usize::from(byte % 62)])),
+        );
+        if secret.len() == SECRET_LENGTH {
+            break;
+        }
+    }
+    let text = with_checksum(format!("{GATE_PREFIX}{secret}"));
+    let hash = hash_secret(&text);
+    Some((text, hash))
+}
+
+/// The hash of a pass at the gate; `None` if the text cannot be one.
+pub fn parse_gate_pass(text: &str) -> Option<SecretHash> {
+    let (body, checksum) = text.split_at_checked(text.len().checked_sub(CHECKSUM_LENGTH)?)?;
+    let secret = text.strip_prefix(GATE_PREFIX)?;
+    let is_pass =
+        is_base62(secret, SECRET_LENGTH + CHECKSUM_LENGTH) && checksum.as_bytes() == checksum_of(body);
+    is_pass.then(|| hash_secret(text))
 }
 
 /// Parses a key or a session token: returns how its record is found, and the hash that the record must have. `None` if
@@ -253,6 +290,37 @@ mod tests {
             parse(&token.text),
             Some((CredentialKey::Session(token.hash), token.hash))
         );
+    }
+
+    #[test]
+    fn a_pass_at_the_gate_follows_from_the_token_and_is_no_key_and_no_token() {
+        let token = secrets().session("id".into()).text;
+        let (pass, hash) = gate_pass(&token).unwrap();
+        assert_eq!(gate_pass(&token), Some((pass.clone(), hash)));
+        assert_eq!(parse_gate_pass(&pass), Some(hash));
+        assert_eq!(parse(&pass), None);
+        let secret = &pass[GATE_PREFIX.len()..];
+        assert_eq!(
+            parse(&format!("{SESSION_PREFIX}{secret}")),
+            None,
+            "another checksum"
+        );
+        assert!(!token.contains(&secret[..SECRET_LENGTH]));
+        assert_ne!(
+            gate_pass(&secrets().session("id".into()).text),
+            Some((pass.clone(), hash))
+        );
+        assert_eq!(gate_pass(&secrets().api_key().text), None);
+        for text in [
+            &token[..],
+            "",
+            "portico_gate_",
+            &pass[1..],
+            &format!("{pass}0"),
+            "portico_gate_é",
+        ] {
+            assert_eq!(parse_gate_pass(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt;
 use portico_model::{App, User};
 
 use crate::driver::LARGEST_ANSWER;
+use crate::gate::{AppGate, AppPlace};
 use crate::records::ListedUser;
 
 /// A record of which one answer may hold many.
@@ -30,6 +31,19 @@ impl TextSize for User {
 impl TextSize for ListedUser {
     fn text_size(&self) -> usize {
         self.id.len() + self.name.len() + length([&self.email, &self.image])
+    }
+}
+
+impl TextSize for AppGate {
+    fn text_size(&self) -> usize {
+        self.app_id.len() + self.addresses.iter().map(String::len).sum::<usize>()
+    }
+}
+
+impl TextSize for AppPlace {
+    fn text_size(&self) -> usize {
+        let addresses = self.addresses.iter().map(String::len).sum::<usize>();
+        self.app_id.len() + addresses + length([&self.href])
     }
 }
 

@@ -44,6 +44,10 @@ fn fill(server: &Portico) -> impl Client {
     let share = json!({"boardId": board, "users": users, "groups": [family]});
     admin.mutate("board.share", &share).assert_done();
     admin.board("Zweites", true);
+    for (app, addresses) in [(&second, &["https://same.home.example/"][..]), (&only, &[])] {
+        let gate = json!({"id": app, "addresses": addresses, "isOpen": addresses.is_empty()});
+        admin.mutate("gate.update", &gate).assert_done();
+    }
     let sections = json!([
         {"name": "Üst", "collapsed": true, "items": [{"kind": "app", "appId": only, "size": "wide"},
             {"kind": "note", "text": "Süt\n\nhttps://x.example/"}]},

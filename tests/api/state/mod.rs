@@ -3,6 +3,7 @@
 mod apply;
 mod boards;
 mod export;
+mod gate;
 mod large;
 mod lost_access;
 mod memory;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use portico_tests::{PASSWORD, postgresql::Postgresql, trpc_query_path};
+use portico_tests::{Anonymous, Client as _, PASSWORD, escape, postgresql::Postgresql, trpc_query_path};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,13 +30,14 @@ const BATCH: usize = 50;
 /// Measures a group of rows.
 type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 
-const GROUPS: [(&str, Measure); 7] = [
+const GROUPS: [(&str, Measure); 8] = [
     ("by-id", by_id),
     ("list", list),
     ("batch", batch),
     ("create", create),
     ("sign-in", sign_in),
     ("start", start),
+    ("gate", gate),
     ("postgresql", postgresql),
 ];
 
@@ -274,6 +275,41 @@ fn start(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let times: Vec<_> = times.collect::<anyhow::Result<_>>()?;
     let (work, times) = ("second start, to the first answer", times.into_iter().skip(1));
     Ok(vec![ratio(work, times, milliseconds, Bound::AtMost(2.5, ""))])
+}
+
+/// The processor time of a decision of the gate, compared with that of `GET /api/apps/{id}` with a key, among all apps.
+fn gate(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let database = bench.create("gate", APPS, 1)?;
+    let keys = database.add_keys(1)?;
+    let host = format!("app-{}.example", APPS / 3);
+    let mut command = bench.portico(&database.folder);
+    command.args(["--trusted-proxies=127.0.0.1", &format!("--gate-domain={host}")]);
+    command.arg(format!("--public-url=http://portico.{host}"));
+    let server = database.start(command)?;
+    let session = Anonymous::at(&server.address.to_string()).sign_in(&data::name(0, 1), PASSWORD);
+    let given = session.get(&format!(
+        "/api/auth/gate?next={}",
+        escape(&format!("https://{host}/"))
+    ));
+    let pass = given
+        .header("set-cookie")
+        .and_then(|cookie| cookie.split(';').next());
+    let pass = pass.context("no pass")?;
+    let verify = format!(
+        "GET /api/auth/verify HTTP/1.1\r\nhost: bench\r\nx-forwarded-proto: https\r\nx-forwarded-host: {host}\r\n\
+         x-forwarded-uri: /\r\ncookie: {pass}\r\n\r\n"
+    );
+    let by_id = get(&format!("/api/apps/{}", data::app_id(APPS / 3)), Some(&keys[0]));
+    let (by_id, verify) = ([by_id], [verify]);
+    let loads = [&by_id, &verify].map(|requests| Load {
+        server: &server,
+        requests,
+        connections: CONNECTIONS,
+    });
+    let rounds = bench.in_turn(&loads)?;
+    let times = rounds.iter().map(|[one, other]| [one.processor, other.processor]);
+    let work = "a decision of the gate, compared with by id, processor time";
+    Ok(vec![ratio(work, times, milliseconds, Bound::AtMost(2.0, ""))])
 }
 
 /// By id and create on one PostgreSQL database, whose server also shares the processors.

@@ -233,6 +233,14 @@ ask_first! {
     share_board(id: &str, shares: &Shares) -> bool;
     delete_board(id: &str) -> bool;
     sees_apps(ids: &[String], viewer: &Viewer) -> bool;
+    find_seen_app(ids: &[String], viewer: &Viewer) -> Option<String>;
+    find_open_app(ids: &[String]) -> Option<String>;
+    list_app_places() -> Vec<AppPlace>;
+    list_app_gates() -> Vec<AppGate>;
+    get_app_gate(app_id: &str) -> Option<AppGate>;
+    set_app_gate(gate: &AppGate) -> bool;
+    put_gate_pass(session_id: &str, pass: &SecretHash) -> bool;
+    find_gate_visitor(pass: &SecretHash) -> Option<GateVisitor>;
     get_subject(user_id: &str, provider: Provider) -> Option<String>;
     list_subjects(provider: Provider) -> Vec<(Named, String)>;
     replace_subject(user_id: &str, subject: &ProviderSubject) -> bool;

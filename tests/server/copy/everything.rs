@@ -79,6 +79,8 @@ impl Everything {
         admin.output_of("invite.createInvite", &invite);
         admin.output_of("user.createPasswordLink", &json!({"userId": alice.id}));
         server.sign_in("alice", PASSWORD);
+        let gate = json!({"id": app, "addresses": ["https://tv.home.example/", "http://tv.lan:8096/x"], "isOpen": true});
+        admin.mutate("gate.update", &gate).assert_done();
         assert!(server.stop().status.success());
         let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
         let insert = "INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
@@ -106,6 +108,7 @@ impl Everything {
             INSERT INTO user_extras SELECT id, '{{}}' FROM {sorted};
             INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
             INSERT INTO board_extras SELECT id, '{{}}' FROM {sorted};
+            INSERT INTO gate_pass SELECT id, zeroblob(31) || x'01', token_hash FROM session LIMIT 1;
             UPDATE search_engine SET description = 'finds';
             UPDATE session SET browser = 'Firefox on Linux', address = '::1';
             UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot',

@@ -11,6 +11,7 @@ mod destinations;
 mod engines;
 mod first_start;
 mod found_users;
+mod gate;
 mod go_on;
 mod groups;
 mod help;
@@ -57,6 +58,7 @@ pub(crate) fn routes() -> Router {
         .merge(colors::routes())
         .merge(engines::routes())
         .merge(first_start::routes())
+        .merge(gate::routes())
         .merge(groups::routes())
         .merge(help::routes())
         .merge(home::routes())

@@ -5,6 +5,22 @@ use super::Language;
 /// Procedures, in English and German.
 const ACTIONS: &[(&str, &str, &str)] = &[
     ("sign-in", "Sign in", "Anmelden"),
+    ("gate", "Open an app through the gate", "App durch das Tor öffnen"),
+    (
+        "gate.byId",
+        "Read what the gate knows of an app",
+        "Angaben zu einer App am Tor lesen",
+    ),
+    (
+        "gate.getAll",
+        "List what the gate knows of apps",
+        "Angaben zu Apps am Tor auflisten",
+    ),
+    (
+        "gate.update",
+        "Change what the gate knows of an app",
+        "Angaben zu einer App am Tor ändern",
+    ),
     ("sign-out", "Sign out", "Abmelden"),
     (
         "second-factor-set-up",

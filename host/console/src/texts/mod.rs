@@ -9,6 +9,7 @@ pub(crate) mod audited;
 mod boards;
 mod common;
 mod engines;
+mod gate;
 mod help;
 mod keys;
 mod looks;
@@ -84,6 +85,7 @@ groups! {
     address: apps::Address,
     catalogue: apps::Catalogue,
     boards: boards::Boards,
+    gate: gate::Gate,
     engines: engines::Engines,
     status: status::Status,
     looks: looks::Looks,

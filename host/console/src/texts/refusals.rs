@@ -162,6 +162,29 @@ pub(super) fn german(refusal: &Refusal) -> String {
             "Wen der Proxy angemeldet hat, zählt nur an der öffentlichen Adresse (--public-url): Öffnen Sie den Dienst dort, \
              und lassen Sie den Proxy den Header Host unverändert weitergeben"
         }
+        R::GateProxy => {
+            "Nur ein Proxy, der in --trusted-proxies genannt ist, darf das Tor fragen, mit genau einem von jedem Header, der \
+             sagt, wonach er gefragt wurde"
+        }
+        R::GateNoApp => "Keine App dieses Dashboards hat diese Adresse",
+        R::GateAmbiguous => {
+            "Programme lesen diese Adresse verschieden, und sie kann die von mehr als einer App sein"
+        }
+        R::GateNotYours => {
+            "Sie dürfen diese App nicht öffnen. Bitten Sie einen Administrator des Dashboards, ein Board mit Ihnen zu teilen, \
+             auf dem sie ist"
+        }
+        R::GateNameShared => {
+            "Jemand anderes hat denselben Namen wie Sie; Apps könnten Sie verwechseln. Bitten Sie einen Administrator des \
+             Dashboards, einen der Namen zu ändern"
+        }
+        R::GateLoop => {
+            "Ihr Browser kommt immer wieder ohne das, was er hier bekam: Lassen Sie ihn die Cookies dieser Domain behalten"
+        }
+        R::GateNeedsSession => {
+            "Durch das Tor kommt, wer sich mit einem Browser an diesem Dashboard selbst angemeldet hat"
+        }
+        R::GateOff => "Hier ist kein Tor vor den Apps",
         R::DirectorySilent => "Das Verzeichnis ist nicht erreichbar; versuchen Sie es später noch einmal",
         R::DirectoryMisconfigured => {
             "Das Verzeichnis ist falsch eingerichtet; fragen Sie Ihren Administrator (der Grund steht im Log)"

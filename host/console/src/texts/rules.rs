@@ -73,6 +73,11 @@ fn german(rule: &Rule) -> String {
         R::NotAbsoluteUrl { why } => german_of_url(why).into(),
         R::NotHttp => "muss eine Adresse mit http: oder https: sein".into(),
         R::RefusedScheme { scheme } => format!("darf keine Adresse mit {scheme}: sein"),
+        R::NotGateAddress => {
+            "muss eine Adresse mit http: oder https: sein, ohne Abfrage, Fragment und Benutzername, deren Pfad alle Programme \
+             gleich lesen"
+                .into()
+        }
         R::NotUrlTemplate => "muss mit http:// oder https:// beginnen und %s enthalten".into(),
         R::NotPathOfHost => "muss ein Pfad auf diesem Host sein: Er beginnt mit einem /".into(),
         R::NotVisiblePath => {

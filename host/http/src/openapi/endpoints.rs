@@ -7,7 +7,7 @@ use portico_service::{
     shape::{Shape, required},
 };
 
-use crate::{health, providers};
+use crate::{gate, health, providers};
 
 /// A route that is not a procedure call.
 pub(super) struct Endpoint<'a> {
@@ -23,6 +23,9 @@ pub(super) struct Endpoint<'a> {
     pub refusals: &'a [Code],
     /// Whether it redirects the browser.
     pub redirects: bool,
+    /// Whether it answers proxies: without a body where a request may pass, and where a person has to sign in first with a
+    /// redirect.
+    pub is_gate: bool,
     /// The content type, if it is not JSON.
     pub content_type: Option<&'static str>,
     /// A header of its response, and the header's description.
@@ -42,6 +45,7 @@ impl<'a> Endpoint<'a> {
             signed_in: matches!(procedure.access, Access::Protected),
             refusals,
             redirects: false,
+            is_gate: false,
             content_type: None,
             header: cookie_of(procedure),
         })
@@ -89,6 +93,7 @@ const fn endpoint(
         signed_in: false,
         refusals: &[PayloadTooLarge],
         redirects: false,
+        is_gate: false,
         content_type: None,
         header: None,
     }
@@ -114,6 +119,10 @@ fn cookie_of(procedure: &Procedure) -> Option<(&'static str, &'static str)> {
 const COOKIE: (&str, &str) = (
     "Set-Cookie",
     "The session's cookie: HttpOnly, SameSite=Lax, and Secure behind TLS.",
+);
+const GATE_COOKIE: (&str, &str) = (
+    "Set-Cookie",
+    "The pass, for all hosts of the gate's domain: HttpOnly, SameSite=Lax, and Secure behind TLS.",
 );
 const BROWSER_COOKIE: (&str, &str) = (
     "Set-Cookie",
@@ -224,6 +233,49 @@ pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
             "Where the issuer sends the browser back to: begins a session. `UNAUTHORIZED`, with the same words \
              for every reason, where the issuer does not vouch for the user; `FORBIDDEN` if the \
              account cannot be accepted.",
+        )
+    },
+    Endpoint {
+        tag: "auth",
+        is_gate: true,
+        refusals: &[
+            Unauthorized,
+            Forbidden,
+            NotFound,
+            PayloadTooLarge,
+            InternalServerError,
+            ServiceUnavailable,
+            Timeout,
+        ],
+        ..endpoint(
+            "GET",
+            "/api/auth/verify",
+            "verifyAtGate",
+            "Whether a request at a proxy may reach its app (docs/gate.md), for proxies alone. `NOT_FOUND` where the gate is \
+             off.",
+        )
+    },
+    Endpoint {
+        tag: "auth",
+        input: gate::INPUT,
+        output: gate::OUTPUT,
+        refusals: &[
+            BadRequest,
+            Unauthorized,
+            Forbidden,
+            NotFound,
+            PayloadTooLarge,
+            InternalServerError,
+            ServiceUnavailable,
+            Timeout,
+        ],
+        header: Some(GATE_COOKIE),
+        ..endpoint(
+            "GET",
+            "/api/auth/gate",
+            "getGatePass",
+            "Gives the browser of a session its pass at the gate, if its user may open the app. `NOT_FOUND` where the gate is \
+             off.",
         )
     },
     Endpoint {

@@ -206,6 +206,34 @@ impl Operations {
                 responses.sort_keys();
             }
         }
+        if endpoint.is_gate {
+            let mut passes = responses["200"].take();
+            passes["description"] = "The request may pass; the headers say who sends it.".into();
+            for name in [
+                "Remote-User",
+                "Remote-Name",
+                "Remote-Email",
+                "Remote-Groups",
+                "Cookie",
+            ] {
+                passes["headers"][name] = json!({
+                    "description": "For the app; empty where there is none.",
+                    "required": true,
+                    "schema": { "type": "string" },
+                });
+            }
+            responses["302"] = passes.clone();
+            responses["302"]["description"] = "A person has to sign in first.".into();
+            responses["302"]["headers"] = json!({
+                "x-request-id": request_id(),
+                "Location": { "description": "Where they sign in.", "required": true, "schema": { "type": "string" } },
+            });
+            responses["204"] = passes;
+            if let Value::Object(responses) = &mut responses {
+                responses.shift_remove("200");
+                responses.sort_keys();
+            }
+        }
         operation["responses"] = responses;
         self.put(endpoint.route.method, endpoint.route.path, operation);
     }

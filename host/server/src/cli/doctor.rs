@@ -326,6 +326,19 @@ fn check_proxy(settings: &Settings, listen: SocketAddr) -> Vec<Finding> {
         }];
     };
     let mut findings = Vec::new();
+    match settings.http.gate(&settings.http.http(HttpLimits::default())) {
+        Ok(None) => {}
+        Ok(Some(gate)) if settings.apps.by_board() == Some(false) => findings.push(Doubtful(format!(
+            "the gate at hosts of {} lets every user open every app: set --app-visibility to boards, so that people open \
+             what is on their boards",
+            gate.domain
+        ))),
+        Ok(Some(gate)) => findings.push(Good(format!(
+            "a gate is in front of apps at hosts of {}",
+            gate.domain
+        ))),
+        Err(error) => findings.push(Bad(format!("the gate is off: {error:#}"))),
+    }
     if proxies.are_all() {
         findings.push(Doubtful(
             "--trusted-proxies has all addresses, so every client can claim to be another one: name only the proxy".into(),

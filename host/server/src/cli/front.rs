@@ -2,8 +2,11 @@
 
 use std::{str::FromStr, time::Duration};
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use portico_http::{HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies};
+use portico_http::{
+    GateDomain, GateSettings, HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies,
+};
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::{layers::layered, passwords::PasswordSignInChoice, second_factor::SecondFactorChoice};
@@ -24,6 +27,12 @@ pub struct FrontSettings {
     #[arg(long, env = "PORTICO_TRUSTED_PROXIES", value_name = "LIST")]
     #[serde(deserialize_with = "from_text")]
     pub trusted_proxies: Option<TrustedProxies>,
+    /// The domain whose hosts the gate is in front of, e.g. home.example: proxies in
+    /// --trusted-proxies ask at /api/auth/verify who may open which app. The host of --public-url
+    /// must be in it [default: none, there is no gate]
+    #[arg(long, env = "PORTICO_GATE_DOMAIN", value_name = "DOMAIN")]
+    #[serde(deserialize_with = "from_text")]
+    pub gate_domain: Option<GateDomain>,
     /// Whether to limit attempts to sign in, to register and to create the administrator; use off
     /// only if something in front of the service limits them [default: on]
     #[arg(long, env = "PORTICO_SIGN_IN_THROTTLE", value_name = "ON|OFF")]
@@ -57,6 +66,7 @@ pub struct FrontSettings {
 layered!(FrontSettings {
     public_url,
     trusted_proxies,
+    gate_domain,
     sign_in_throttle,
     password_sign_in,
     second_factor,
@@ -80,6 +90,23 @@ impl FrontSettings {
             trusted_proxies: self.trusted_proxies.clone().unwrap_or_default(),
             ..HttpSettings::default()
         }
+    }
+
+    /// The gate in front of apps; `None` if there is none.
+    pub fn gate(&self, http: &HttpSettings) -> anyhow::Result<Option<GateSettings>> {
+        let Some(domain) = &self.gate_domain else {
+            return Ok(None);
+        };
+        let has_console = !matches!(self.console, Some(Switch::Off));
+        let gate = GateSettings {
+            domain: domain.clone(),
+            page: has_console.then_some(portico_console::gate_page as _),
+        };
+        let checked = gate.check(http.public_url.as_ref(), &http.trusted_proxies);
+        checked
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("gate-domain is {domain}"))?;
+        Ok(Some(gate))
     }
 }
 

@@ -269,6 +269,21 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
             proxy.user
         );
     }
+    http.gate = settings.http.gate(&http).unwrap_or_else(|problem| {
+        error!("the gate is off: {problem:#}");
+        None
+    });
+    if let Some(gate) = &http.gate {
+        info!(
+            "a gate is in front of apps at hosts of {}: who sees an app may open it{}",
+            gate.domain,
+            match settings.apps.by_board() {
+                Some(true) => "",
+                Some(false) => "; every user sees every app, unless --app-visibility is boards",
+                None => ", as it is chosen under Manage, Who sees what",
+            }
+        );
+    }
     require_another_way(&host, &settings, &http).await?;
     announce(&format!(
         "portico listens on http://{address} with its data in {}",
@@ -337,6 +352,7 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
         public_url: http.public_url.clone(),
         trusted_proxies: http.trusted_proxies.clone(),
         is_whole_site: true,
+        has_gate: http.gate.is_some(),
         start_board: settings.http.start_board.clone(),
         documents: Some(Documents {
             read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),

@@ -32,6 +32,13 @@ impl Collector for Exposition {
         waits(out)?;
         storage(out)?;
         sign_ins(out)?;
+        family(
+            out,
+            "portico_gate_requests",
+            "Requests that the gate in front of apps was asked about, by what it decided",
+            "decision",
+            &service::GATE,
+        )?;
         audit(out)?;
         family(
             out,

@@ -315,6 +315,11 @@ impl Audit {
         metrics::signed_in(provider, error.code.name());
     }
 
+    /// Records something that no call did, in the background.
+    pub(crate) fn note(&self, entry: AuditEntry) {
+        self.record(entry);
+    }
+
     /// Writes the collected refusals.
     pub async fn flush(&self) {
         let _writing = self.writing.lock().await;

@@ -9,6 +9,7 @@ mod app_status;
 mod audit;
 mod boards;
 mod extras;
+mod gate;
 mod groups;
 mod icons;
 mod invites;
@@ -47,6 +48,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         app_status::ROWS,
         addresses::ROWS,
         seen_by::ROWS,
+        gate::ROWS,
         looks::ROWS,
         pictures::ROWS,
         onboarding::ROWS,

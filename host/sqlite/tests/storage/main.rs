@@ -4,6 +4,7 @@ mod audit;
 mod cascades;
 mod copies;
 mod dashboard;
+mod gate;
 mod invites;
 mod isolation;
 mod limits;
@@ -148,6 +149,11 @@ on_every_driver! {
         a_recovery_code_is_taken_once_and_new_ones_replace_all
         of_many_that_use_the_same_code_at_once_one_does
         second_factors_go_one_by_one_and_with_their_user
+    }
+    gate {
+        what_is_set_of_an_app_reads_back_and_goes_with_it
+        an_app_is_found_by_who_sees_it_and_one_that_is_open_on_a_public_board
+        a_pass_is_good_as_long_as_its_session_and_the_token_of_that
     }
     looks {
         looks_read_back_as_they_were_set

@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 25] = [
+pub static TABLES: [Table; 27] = [
     table(
         "app",
         1,
@@ -56,6 +56,7 @@ pub static TABLES: [Table; 25] = [
             "ping_url",
         ],
     ),
+    table("app_gate", 1, &["app_id", "addresses", "is_open"]),
     table(
         "search_engine",
         1,
@@ -137,6 +138,7 @@ pub static TABLES: [Table; 25] = [
             "address",
         ],
     ),
+    table("gate_pass", 1, &["session_id", "token_hash", "session_hash"]),
     table(
         "invite",
         1,

@@ -17,8 +17,9 @@ use crate::dashboard_records::{
     NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::driver::MOST_EXPIRED;
+use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
-use crate::records::{ADMIN, Constraint, Error, ProviderSubject, Result, Viewer};
+use crate::records::{ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
 use crate::secrets;
 use portico_model::{FactorKind, Id, Provider, Timestamp};
@@ -520,6 +521,113 @@ impl DashboardTransaction for MemoryTransaction {
         let apps = &self.state.apps;
         let mut rows = ids.iter().map(|id| apps.get(id));
         Ok(rows.all(|row| row.is_some_and(|row| self.sees(viewer, &row.app))))
+    }
+
+    async fn find_seen_app(&mut self, ids: &[String], viewer: &Viewer) -> Result<Option<String>> {
+        let mut rows = self.state.apps.values();
+        let found = rows.find(|row| ids.contains(&row.app.id) && self.sees(viewer, &row.app));
+        Ok(found.map(|row| row.app.id.clone()))
+    }
+
+    async fn find_open_app(&mut self, ids: &[String]) -> Result<Option<String>> {
+        let state = &self.state;
+        let mut gates = state.app_gates.values();
+        let found = gates.find(|gate| {
+            gate.is_open && ids.contains(&gate.app_id) && state.sees(&Viewer::Anonymous, true, &gate.app_id)
+        });
+        Ok(found.map(|gate| gate.app_id.clone()))
+    }
+
+    async fn list_app_places(&mut self) -> Result<Vec<AppPlace>> {
+        let places = self.state.apps.values().map(|row| AppPlace {
+            app_id: row.app.id.clone(),
+            href: row.app.href.clone(),
+            addresses: self
+                .state
+                .app_gates
+                .get(&row.app.id)
+                .map_or_else(Vec::new, |gate| gate.addresses.clone()),
+        });
+        Ok(places
+            .filter(|place| place.href.is_some() || !place.addresses.is_empty())
+            .collect())
+    }
+
+    async fn list_app_gates(&mut self) -> Result<Vec<AppGate>> {
+        Ok(self.state.app_gates.values().cloned().collect())
+    }
+
+    async fn get_app_gate(&mut self, app_id: &str) -> Result<Option<AppGate>> {
+        let state = &self.state;
+        let unset = || AppGate {
+            app_id: app_id.to_owned(),
+            ..AppGate::default()
+        };
+        Ok(state
+            .apps
+            .contains_key(app_id)
+            .then(|| state.app_gates.get(app_id).cloned().unwrap_or_else(unset)))
+    }
+
+    async fn set_app_gate(&mut self, gate: &AppGate) -> Result<bool> {
+        self.change(|state| {
+            if !state.apps.contains_key(&gate.app_id) {
+                return Ok(false);
+            }
+            match gate.is_unset() {
+                true => drop(state.app_gates.remove(&gate.app_id)),
+                false => drop(state.app_gates.insert(gate.app_id.clone(), gate.clone())),
+            }
+            Ok(true)
+        })
+    }
+
+    async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool> {
+        self.change(|state| {
+            let State {
+                sessions,
+                gate_passes,
+                ..
+            } = state;
+            gate_passes.retain(|id, _| sessions.contains_key(id));
+            let Some((_, token)) = sessions.get(session_id) else {
+                return Ok(false);
+            };
+            gate_passes.insert(session_id.to_owned(), (*pass, *token));
+            Ok(true)
+        })
+    }
+
+    async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>> {
+        let state = &self.state;
+        let mut passes = state.gate_passes.iter();
+        let found = passes
+            .find(|(_, (kept, _))| kept == pass)
+            .and_then(|(id, (_, token))| {
+                let (session, kept) = state.sessions.get(id)?;
+                (kept == token && !state.disabled.contains(&session.user_id)).then_some(session)
+            });
+        let Some(session) = found else { return Ok(None) };
+        let Some(row) = state.users.get(&session.user_id) else {
+            return Ok(None);
+        };
+        let is_other = |other: &&NewUser| other.user.id != row.user.id && other.name_key == row.name_key;
+        let groups = state.groups.values();
+        let groups: BTreeSet<&str> = groups
+            .filter(|group| group.members.contains(&session.user_id))
+            .map(|group| &*group.name)
+            .collect();
+        Ok(Some(GateVisitor {
+            session_id: session.id.clone(),
+            user_id: row.user.id.clone(),
+            name: row.user.name.clone(),
+            email: row.user.email.clone(),
+            is_name_shared: state.users.values().any(|other| is_other(&other)),
+            groups: owned(groups),
+            permissions: owned(state.permissions(&session.user_id)),
+            expires_at: session.expires_at,
+            ends_at: session.ends_at,
+        }))
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {

@@ -9,6 +9,7 @@ use crate::dashboard_records::{
     ApiKey, ExtrasOf, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, Share, Shares,
 };
 use crate::driver::VIEW_ALL_BOARDS;
+use crate::gate::AppGate;
 use crate::looks::{Looks, NewPicture, PictureCount};
 use crate::records::{
     ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer,
@@ -29,6 +30,8 @@ pub(super) struct State {
     /// How often each user's password was set; absent if never.
     pub password_versions: BTreeMap<Id, u64>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
+    /// Of each session that has been at the gate: the hash of its pass, and that of the token that it had then.
+    pub gate_passes: BTreeMap<Id, (SecretHash, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     /// The link of each user who has one, its token, and the version of the password that it is to replace.
     pub password_links: BTreeMap<Id, (PasswordLink, SecretHash, u64)>,
@@ -42,6 +45,8 @@ pub(super) struct State {
     pub looks: Looks,
     pub pictures: BTreeMap<Id, Arc<NewPicture>>,
     pub apps: BTreeMap<Id, StoredApp>,
+    /// What is kept of apps for the gate, where something is set.
+    pub app_gates: BTreeMap<Id, AppGate>,
     /// In the order in which they were added.
     pub audit: Vec<Arc<AuditRow>>,
 }
@@ -311,6 +316,7 @@ impl State {
                 });
             }
         }
+        self.app_gates.remove(id);
         self.apps.remove(id).is_some()
     }
 }

@@ -4,6 +4,7 @@ mod address;
 mod advice;
 mod bookmarks;
 mod edit;
+mod gate;
 mod many;
 mod selected;
 mod table;
@@ -42,6 +43,7 @@ pub(super) fn routes() -> Router {
         .route("/apps/{id}/delete", get(ask).post(delete))
         .merge(advice::routes())
         .merge(edit::routes())
+        .merge(gate::routes())
         .merge(many::routes())
         .merge(selected::routes())
 }

@@ -37,12 +37,13 @@ pub(super) fn routes() -> Router {
 const MOST_ISSUES: usize = 20;
 
 /// The parts that a document can have.
-const LISTS: [&str; 7] = [
+const LISTS: [&str; 8] = [
     "groups",
     "users",
     "apps",
     "searchEngines",
     "boards",
+    "gate",
     "site",
     "pictures",
 ];

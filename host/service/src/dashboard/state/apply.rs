@@ -6,8 +6,8 @@ use portico_model::{Id, TextChange, error::Error};
 use portico_rules::refusal::{Refusal, UniqueName};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
-    ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, PlacedItem, SearchEngine, Section,
-    Share, Shares, nested::Enclosing,
+    ADMIN, Access, AppGate, Board, BoardItem, BoardSummary, DashboardTransaction, PlacedItem, SearchEngine,
+    Section, Share, Shares, nested::Enclosing,
 };
 
 use super::{
@@ -157,6 +157,7 @@ impl Apply<'_> {
         let search_engines = self.prune_and_put_search_engines().await?;
         let ids = Ids { groups, users, apps };
         let boards = self.put_boards(&ids).await?;
+        let gated = self.put_gates(&ids).await?;
         if self.document.prune {
             self.prune(component).await?;
         }
@@ -170,7 +171,7 @@ impl Apply<'_> {
             by_id: apps_of_document.filter_map(|app| app.id.clone()).collect(),
             groups: ids.groups.into_iter().collect(),
             users: ids.users.into_iter().collect(),
-            apps: ids.apps.into_iter().collect(),
+            apps: ids.apps.into_iter().chain(gated).collect(),
             search_engines: search_engines.into_iter().collect(),
             boards: boards.into_iter().collect(),
             looks: looks.is_stated(),
@@ -351,6 +352,50 @@ impl Apply<'_> {
             board_ids.push(wanted.board.id);
         }
         Ok(board_ids)
+    }
+
+    /// What is set of apps for the gate. Returns the apps that the list names.
+    async fn put_gates(&self, ids: &Ids) -> Result<Vec<Id>, Error> {
+        let present: HashMap<&str, &AppGate> = self
+            .before
+            .gates
+            .iter()
+            .map(|gate| (&gate.app_id[..], gate))
+            .collect();
+        let mut transaction = self.enclosing.transaction().await;
+        let mut listed = Vec::new();
+        for (wanted, app) in entries(&self.document.gate).iter().zip(&self.plan.gates) {
+            let wanted = AppGate {
+                app_id: resolved(app, &ids.apps).to_owned(),
+                addresses: wanted.addresses.clone(),
+                is_open: wanted.is_open,
+            };
+            let is_same = match present.get(&wanted.app_id[..]) {
+                Some(present) => **present == wanted,
+                None => wanted.is_unset(),
+            };
+            if !is_same {
+                transaction.set_app_gate(&wanted).await?;
+            }
+            listed.push(wanted.app_id);
+        }
+        if self.document.prune && self.document.gate.is_some() {
+            for gate in self
+                .before
+                .gates
+                .iter()
+                .filter(|gate| !listed.contains(&gate.app_id))
+            {
+                let app_id = gate.app_id.clone();
+                transaction
+                    .set_app_gate(&AppGate {
+                        app_id,
+                        ..AppGate::default()
+                    })
+                    .await?;
+            }
+        }
+        Ok(listed)
     }
 
     /// Takes the short addresses that the document gives or removes from the boards that have them, so that boards can

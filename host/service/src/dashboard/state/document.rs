@@ -16,7 +16,7 @@ use super::super::{
         },
         bounds::{Bounds, MOST_ITEMS, MOST_SECTIONS, at, key},
     },
-    groups,
+    gate, groups,
     looks::LooksChange,
     pictures, search_engines,
     validate::{Fields, LABEL},
@@ -101,6 +101,8 @@ records! {
             .about("Search engines: found by name."),
         boards: Option<Vec<Board>> = optional("boards", at_most(&List(&BOARD), MOST_ENTRIES))
             .about("Boards: found by name."),
+        gate: Option<Vec<AppGate>> = optional("gate", at_most(&List(&APP_GATE), MOST_ENTRIES))
+            .about("What is set of apps for the gate in front of them. `prune` takes it from apps that the list does not name."),
         site: Option<LooksChange> = optional("site", Named("LooksChange", &LooksChange::SHAPE))
             .about("What the dashboard looks like. A picture that is neither here nor stored is left out, with a warning."),
         pictures: Option<Vec<Picture>> = optional("pictures", at_most(&List(&PICTURE), MOST_PICTURES))
@@ -171,6 +173,12 @@ records! {
         ping_url: TextChange = optional("pingUrl", apps::PING_URL).about(
             "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed."
         ),
+    }
+
+    pub(super) struct AppGate {
+        app: AppName = required("app", APP_NAME).about("Which app; in the list once."),
+        addresses: Vec<String> = required("addresses", gate::ADDRESSES).about(gate::ADDRESSES_ABOUT),
+        is_open: bool = required("isOpen", Boolean).about(gate::IS_OPEN_ABOUT),
     }
 
     pub(super) struct Engine {
@@ -248,6 +256,8 @@ pub(crate) const DOCUMENT: Shape = Named("Document", &Document::SHAPE);
 const GROUP: Shape = Named("WantedGroup", &Group::SHAPE);
 const USER: Shape = Named("WantedUser", &User::SHAPE);
 const APP: Shape = Named("WantedApp", &App::SHAPE);
+/// What is set of an app for the gate, by the name of the app.
+pub(super) const APP_GATE: Shape = Named("GateContent", &AppGate::SHAPE);
 const ENGINE: Shape = Named("WantedSearchEngine", &Engine::SHAPE);
 const PICTURE: Shape = Named("WantedPicture", &Picture::SHAPE);
 const BOARD: Shape = Named("WantedBoard", &Board::SHAPE);
@@ -307,6 +317,15 @@ pub(super) enum AppName {
     Id { id: String },
 }
 
+impl AppName {
+    fn name(&self) -> Option<&String> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Id { .. } => None,
+        }
+    }
+}
+
 /// For each entry of a list, the existing record that it names; `None` if the entry is new.
 pub(super) type Matches = Vec<Option<Id>>;
 
@@ -352,6 +371,11 @@ impl Document {
             let permissions = group.permissions.take();
             group.permissions = permissions.map(groups::in_order);
         }
+        fields.count("gate", entries(&self.gate).len(), MOST_ENTRIES);
+        for (index, gate) in self.gate.iter_mut().flatten().enumerate() {
+            fields.enter("gate", index);
+            gate.addresses = gate::check_addresses(fields, &gate.addresses);
+        }
         for (index, engine) in self.search_engines.iter_mut().flatten().enumerate() {
             fields.enter("searchEngines", index);
             engine.check(fields);
@@ -372,7 +396,8 @@ impl Document {
         let own = own.chain(entries(&self.apps).iter().map(|app| &app.name));
         let own = own.chain(engines.flat_map(|engine| [&engine.name, &engine.short]));
         let boards = entries(&self.boards).iter().flat_map(Board::names);
-        users.chain(own).chain(boards).map(String::as_str)
+        let gates = entries(&self.gate).iter().filter_map(|gate| gate.app.name());
+        users.chain(own).chain(boards).chain(gates).map(String::as_str)
     }
 }
 
@@ -449,10 +474,7 @@ impl Board {
         let sections = entries(&self.sections).iter().flat_map(|section| &section.items);
         let items = entries(&self.items).iter().chain(sections);
         let apps = items.flat_map(|item| item.app.iter().chain(entries(&item.bookmarks)));
-        let apps = apps.filter_map(|app| match app {
-            AppName::Name(name) => Some(name),
-            AppName::Id { .. } => None,
-        });
+        let apps = apps.filter_map(AppName::name);
         [&self.name].into_iter().chain(creator).chain(apps).chain(shared)
     }
 }

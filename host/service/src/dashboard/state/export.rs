@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::looks::LOOKS,
-    document::{ITEM, SECTION, SHARED_GROUP, SHARED_USER, USER_NAME},
+    document::{APP_GATE, ITEM, SECTION, SHARED_GROUP, SHARED_USER, USER_NAME},
     looks::ExportedPicture,
     snapshot::{Keys, Names, Snapshot},
 };
@@ -30,6 +30,7 @@ pub(super) const STATE: Shape = Named(
         required("apps", List(&APP)).about("All apps, by name."),
         required("searchEngines", List(&SEARCH_ENGINE)).about("All search engines, by name."),
         required("boards", List(&BOARD)).about("All boards, by name."),
+        required("gate", List(&APP_GATE)).about("What is set of apps for the gate in front of them, by id."),
         required("site", LOOKS).about("What the dashboard looks like."),
         required("pictures", List(&PICTURE)).about(
             "The pictures that looks and icons refer to, of at most 64 KiB each and 4 MiB together, by id.",
@@ -103,6 +104,7 @@ pub(super) struct Exported<'a> {
     apps: &'a [App],
     search_engines: Vec<Engine<'a>>,
     boards: Vec<Board<'a>>,
+    gate: Vec<AppGate<'a>>,
     site: &'a Looks,
     pictures: &'a [ExportedPicture],
 }
@@ -125,6 +127,14 @@ struct User<'a> {
     disabled: bool,
     second_factor: bool,
     groups: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AppGate<'a> {
+    app: AppName<'a>,
+    addresses: &'a [String],
+    is_open: bool,
 }
 
 #[derive(Serialize)]
@@ -271,7 +281,15 @@ impl<'a> Exported<'a> {
                 groups: shared_groups(&names, &shares.groups),
             },
         });
+        let gates = snapshot.gates.iter().filter_map(|gate| {
+            Some(AppGate {
+                app: app_named(&names, &gate.app_id)?,
+                addresses: &gate.addresses,
+                is_open: gate.is_open,
+            })
+        });
         Self {
+            gate: gates.collect(),
             groups: groups.collect(),
             users: users.collect(),
             apps: &snapshot.apps,
@@ -342,6 +360,17 @@ pub(super) fn user_named<'a>(names: &Names<'a>, id: &str) -> Option<UserName<'a>
     })
 }
 
+/// An app as a document names it.
+fn app_named<'a>(names: &Names<'a>, id: &str) -> Option<AppName<'a>> {
+    let (app, is_unique) = names.app(id)?;
+    let (id, name) = (app.id.as_str(), app.name.as_str());
+    Some(if is_unique {
+        AppName::Name(name)
+    } else {
+        AppName::Id { id, name }
+    })
+}
+
 /// What is on a board, as a document names it.
 pub(super) fn content_named<'a>(names: &Names<'a>, sections: &'a [storage::Section]) -> Content<'a> {
     if let [section] = sections
@@ -358,15 +387,7 @@ pub(super) fn content_named<'a>(names: &Names<'a>, sections: &'a [storage::Secti
 }
 
 fn items_named<'a>(names: &Names<'a>, items: &'a [PlacedItem]) -> Vec<Item<'a>> {
-    let app = |id: &Id| {
-        let (app, is_unique) = names.app(id)?;
-        let (id, name) = (app.id.as_str(), app.name.as_str());
-        Some(if is_unique {
-            AppName::Name(name)
-        } else {
-            AppName::Id { id, name }
-        })
-    };
+    let app = |id: &Id| app_named(names, id);
     let items = items.iter().filter_map(|placed| {
         let kind = match &placed.item {
             BoardItem::App { app_id } => ItemKind::App(app(app_id)?),

@@ -28,7 +28,7 @@ use super::{
 use crate::shape::quote;
 
 /// The record that a reference leads to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Referent {
     /// An existing record that the document does not list.
     Existing(Id),
@@ -47,6 +47,8 @@ pub(super) struct Plan {
     /// The groups of each user, where the document states them.
     pub memberships: Vec<Option<Vec<Referent>>>,
     pub contents: Vec<Contents>,
+    /// The app of each entry of the gate.
+    pub gates: Vec<Referent>,
 }
 
 /// The references of a board; `None` if they stay as they are.
@@ -145,6 +147,7 @@ impl Plan {
                 references.contents(&mut fields, board)
             })
             .collect();
+        let gates = references.gates(&mut fields, document);
         fields.check()?;
         Ok(Self {
             groups,
@@ -154,6 +157,7 @@ impl Plan {
             boards,
             memberships,
             contents,
+            gates,
         })
     }
 }
@@ -326,6 +330,23 @@ impl<'a> References<'a> {
             }))
         });
         memberships.collect()
+    }
+
+    /// The apps of the gate; an app is listed once.
+    fn gates(&self, fields: &mut Fields, document: &Document) -> Vec<Referent> {
+        let mut gates = Vec::new();
+        let mut seen = HashSet::new();
+        for (index, gate) in entries(&document.gate).iter().enumerate() {
+            fields.enter("gate", index);
+            let place = [Field("app".into())];
+            if let Some(app) = one(fields, &place, self.app(&gate.app)) {
+                if !seen.insert(app.clone()) {
+                    fields.refuse_at(place, Rule::ListedTwice);
+                }
+                gates.push(app);
+            }
+        }
+        gates
     }
 
     fn contents(&self, fields: &mut Fields, board: &Board) -> Contents {

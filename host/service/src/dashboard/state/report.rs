@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use portico_model::{App, Provider, time};
-use portico_storage::{Board, Group, Looks, SearchEngine, Shares};
+use portico_storage::{AppGate, Board, Group, Looks, SearchEngine, Shares};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -128,7 +128,14 @@ impl Report {
         report.unnamed.users = report.compare(&named.users, named, &old.users, &new.users, |old, new| {
             user_changes(old, new, before, after)
         });
-        report.unnamed.apps = report.compare(&named.apps, named, &old.apps, &new.apps, app_changes);
+        let gates = |snapshot: &'_ Snapshot| -> HashMap<String, AppGate> {
+            let gates = snapshot.gates.iter();
+            gates.map(|gate| (gate.app_id.clone(), gate.clone())).collect()
+        };
+        let (old_gates, new_gates) = (gates(old), gates(new));
+        report.unnamed.apps = report.compare(&named.apps, named, &old.apps, &new.apps, |old, new| {
+            app_changes(old, new, old_gates.get(&old.id), new_gates.get(&new.id))
+        });
         report.unnamed.search_engines = report.compare(
             &named.search_engines,
             named,
@@ -335,13 +342,22 @@ fn user_changes(before: &User, after: &User, old: &View<'_>, new: &View<'_>) -> 
     changes.0
 }
 
-fn app_changes(before: &App, after: &App) -> Vec<Change> {
+fn app_changes(
+    before: &App,
+    after: &App,
+    old_gate: Option<&AppGate>,
+    new_gate: Option<&AppGate>,
+) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.field("name", &before.name, &after.name);
     changes.field("description", &before.description, &after.description);
     changes.field("iconUrl", &before.icon_url, &after.icon_url);
     changes.field("href", &before.href, &after.href);
     changes.field("pingUrl", &before.ping_url, &after.ping_url);
+    let unset = AppGate::default();
+    let (before, after) = (old_gate.unwrap_or(&unset), new_gate.unwrap_or(&unset));
+    changes.field("gate.addresses", &before.addresses, &after.addresses);
+    changes.field("gate.isOpen", &before.is_open, &after.is_open);
     changes.0
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
 use portico_storage::{
-    self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, Looks, SearchEngine,
-    Shares, Slice, UserFilter,
+    self as storage, Access, AppFilter, AppGate, Board, DashboardTransaction, Group, ListedUser, Looks,
+    SearchEngine, Shares, Slice, UserFilter,
     driver::{LARGEST_ANSWER, TextSize},
 };
 
@@ -16,6 +16,8 @@ pub(super) struct Snapshot {
     pub groups: Vec<Group>,
     pub users: Vec<User>,
     pub apps: Vec<App>,
+    /// What is set of apps for the gate.
+    pub gates: Vec<AppGate>,
     pub search_engines: Vec<SearchEngine>,
     pub boards: Vec<(Board, Shares)>,
     pub looks: Looks,
@@ -137,6 +139,7 @@ impl Snapshot {
             });
         let users = users.collect();
         let apps = read_apps(transaction, at_once).await?;
+        let gates = transaction.list_app_gates().await?;
         let search_engines = transaction.list_search_engines().await?;
         let mut boards = Vec::new();
         for board in transaction.list_boards().await? {
@@ -149,6 +152,7 @@ impl Snapshot {
             groups,
             users,
             apps,
+            gates,
             search_engines,
             boards,
             looks,

@@ -1,0 +1,15 @@
+-- The gate in front of apps: what is set of apps, and the passes of sessions.
+
+-- addresses are URLs as words between spaces. is_open: the app passes for everyone while it is on a public board.
+CREATE TABLE app_gate (
+    app_id    TEXT NOT NULL PRIMARY KEY REFERENCES app ON DELETE CASCADE,
+    addresses TEXT NOT NULL,
+    is_open   INTEGER NOT NULL CHECK (is_open IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+-- A pass is good as long as its session has the token_hash that is here as session_hash.
+CREATE TABLE gate_pass (
+    session_id   TEXT NOT NULL PRIMARY KEY REFERENCES session ON DELETE CASCADE,
+    token_hash   BLOB NOT NULL UNIQUE,
+    session_hash BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
