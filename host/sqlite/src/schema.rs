@@ -124,6 +124,7 @@ mod tests {
         0x7f75_b460,
         0xc609_b49a,
         0x9967_8d3c,
+        0xf544_1cff,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes
