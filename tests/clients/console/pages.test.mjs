@@ -13,14 +13,15 @@ after(() => browser?.close());
 
 for (const width of [1280, 390]) {
   test(`every page is accessible in light and dark and fits, ${width} wide`, async () => {
-    const page = await open(browser, { viewport: { width, height: 800 } });
+    // Colours change at once.
+    const page = await open(browser, { reducedMotion: "reduce", viewport: { width, height: 800 } });
     const found = [];
     const look = async (path) => {
       const answer = await page.goto(url + path);
       assert.equal(answer.status(), 200, path);
       const grounds = new Set();
       for (const colorScheme of ["light", "dark"]) {
-        // Pages follow the machine without being loaded again.
+        // Pages follow the machine without being loaded anew.
         await page.emulateMedia({ colorScheme });
         grounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
         for (const fault of await faults(page)) found.push(`${path} ${colorScheme} ${fault}`);
