@@ -57,9 +57,9 @@ fn pings_say_what_the_checks_of_portico_know() {
     ping(&apps[3]).assert_status(409);
     ping("no-such-app").assert_status(404);
     ask(&admin, "widget.app.ping", &json!({ "url": down })).assert_status(400);
-    // Who does not see an app learns nothing of it, as from `app.status`.
+    // People who are not signed in are told no more than `app.status` tells them.
     let anonymous = server.anonymous();
-    ask(&anonymous, "widget.app.ping", &json!({ "id": apps[0] })).assert_status(404);
+    ask(&anonymous, "widget.app.ping", &json!({ "id": apps[0] })).assert_status(403);
 }
 
 #[test]
