@@ -125,8 +125,8 @@ mod tests {
         0xc609_b49a,
         0x9967_8d3c,
         0xf544_1cff,
-        0x0000_0000,
-        0x0000_0001,
+        0xbf4c_a2c1,
+        0x45b3_327b,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes

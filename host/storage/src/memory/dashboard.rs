@@ -13,8 +13,8 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::boards::{Board, BoardSummary};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, KeyLimits, Named, NamedShares,
-    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares, NewInvite,
+    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::gate::{AppGate, AppPlace, GateVisitor};
@@ -27,38 +27,7 @@ use portico_model::{FactorKind, Id, Provider, Timestamp};
 #[async_trait]
 impl DashboardTransaction for MemoryTransaction {
     async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
-        let state = &self.state;
-        let found = match key {
-            CredentialKey::Key(id) => state.keys.get(id).map(|row| Credential {
-                id: row.key.id.clone(),
-                secret: row.secret,
-                imported: row.imported.clone(),
-                user_id: row.key.user_id.clone(),
-                permissions: Vec::new(),
-                limits: row.key.limits.clone(),
-                expires_at: row.key.expires_at,
-                last_used_at: row.key.last_used_at,
-                ends_at: None,
-            }),
-            CredentialKey::Session(token) => {
-                let found = state.sessions.values().find(|(_, kept)| kept == token);
-                found.map(|(session, kept)| Credential {
-                    id: session.id.clone(),
-                    secret: *kept,
-                    imported: None,
-                    user_id: session.user_id.clone(),
-                    permissions: Vec::new(),
-                    limits: KeyLimits::default(),
-                    expires_at: Some(session.expires_at),
-                    last_used_at: Some(session.last_used_at),
-                    ends_at: Some(session.ends_at),
-                })
-            }
-        };
-        Ok(found.map(|credential| Credential {
-            permissions: owned(state.permissions(&credential.user_id)),
-            ..credential
-        }))
+        Ok(self.state.credential(key))
     }
 
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
@@ -524,33 +493,15 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn find_seen_app(&mut self, ids: &[String], viewer: &Viewer) -> Result<Option<String>> {
-        let mut rows = self.state.apps.values();
-        let found = rows.find(|row| ids.contains(&row.app.id) && self.sees(viewer, &row.app));
-        Ok(found.map(|row| row.app.id.clone()))
+        Ok(self.seen_app(ids, viewer))
     }
 
     async fn find_open_app(&mut self, ids: &[String]) -> Result<Option<String>> {
-        let state = &self.state;
-        let mut gates = state.app_gates.values();
-        let found = gates.find(|gate| {
-            gate.is_open && ids.contains(&gate.app_id) && state.sees(&Viewer::Anonymous, true, &gate.app_id)
-        });
-        Ok(found.map(|gate| gate.app_id.clone()))
+        Ok(self.state.open_app(ids))
     }
 
     async fn list_app_places(&mut self) -> Result<Vec<AppPlace>> {
-        let places = self.state.apps.values().map(|row| AppPlace {
-            app_id: row.app.id.clone(),
-            href: row.app.href.clone(),
-            addresses: self
-                .state
-                .app_gates
-                .get(&row.app.id)
-                .map_or_else(Vec::new, |gate| gate.addresses.clone()),
-        });
-        Ok(places
-            .filter(|place| place.href.is_some() || !place.addresses.is_empty())
-            .collect())
+        Ok(self.state.app_places())
     }
 
     async fn list_app_gates(&mut self) -> Result<Vec<AppGate>> {
@@ -558,76 +509,19 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn get_app_gate(&mut self, app_id: &str) -> Result<Option<AppGate>> {
-        let state = &self.state;
-        let unset = || AppGate {
-            app_id: app_id.to_owned(),
-            ..AppGate::default()
-        };
-        Ok(state
-            .apps
-            .contains_key(app_id)
-            .then(|| state.app_gates.get(app_id).cloned().unwrap_or_else(unset)))
+        Ok(self.state.app_gate(app_id))
     }
 
     async fn set_app_gate(&mut self, gate: &AppGate) -> Result<bool> {
-        self.change(|state| {
-            if !state.apps.contains_key(&gate.app_id) {
-                return Ok(false);
-            }
-            match gate.is_unset() {
-                true => drop(state.app_gates.remove(&gate.app_id)),
-                false => drop(state.app_gates.insert(gate.app_id.clone(), gate.clone())),
-            }
-            Ok(true)
-        })
+        self.change(|state| Ok(state.set_app_gate(gate)))
     }
 
     async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool> {
-        self.change(|state| {
-            let State {
-                sessions,
-                gate_passes,
-                ..
-            } = state;
-            gate_passes.retain(|id, _| sessions.contains_key(id));
-            let Some((_, token)) = sessions.get(session_id) else {
-                return Ok(false);
-            };
-            gate_passes.insert(session_id.to_owned(), (*pass, *token));
-            Ok(true)
-        })
+        self.change(|state| Ok(state.put_gate_pass(session_id, pass)))
     }
 
     async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>> {
-        let state = &self.state;
-        let mut passes = state.gate_passes.iter();
-        let found = passes
-            .find(|(_, (kept, _))| kept == pass)
-            .and_then(|(id, (_, token))| {
-                let (session, kept) = state.sessions.get(id)?;
-                (kept == token && !state.disabled.contains(&session.user_id)).then_some(session)
-            });
-        let Some(session) = found else { return Ok(None) };
-        let Some(row) = state.users.get(&session.user_id) else {
-            return Ok(None);
-        };
-        let is_other = |other: &&NewUser| other.user.id != row.user.id && other.name_key == row.name_key;
-        let groups = state.groups.values();
-        let groups: BTreeSet<&str> = groups
-            .filter(|group| group.members.contains(&session.user_id))
-            .map(|group| &*group.name)
-            .collect();
-        Ok(Some(GateVisitor {
-            session_id: session.id.clone(),
-            user_id: row.user.id.clone(),
-            name: row.user.name.clone(),
-            email: row.user.email.clone(),
-            is_name_shared: state.users.values().any(|other| is_other(&other)),
-            groups: owned(groups),
-            permissions: owned(state.permissions(&session.user_id)),
-            expires_at: session.expires_at,
-            ends_at: session.ends_at,
-        }))
+        Ok(self.state.gate_visitor(pass))
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
@@ -815,6 +709,6 @@ impl DashboardTransaction for MemoryTransaction {
     }
 }
 
-fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
+pub(super) fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
     permissions.into_iter().map(str::to_owned).collect()
 }

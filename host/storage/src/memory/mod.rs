@@ -9,7 +9,9 @@
 mod audit;
 mod boards;
 mod contract;
+mod credentials;
 mod dashboard;
+mod gate;
 mod second_factors;
 mod state;
 mod transaction;
