@@ -59,7 +59,7 @@ fn people_set_it_up_sign_in_with_it_and_remove_it() {
     let page = add(&page, &wrong_code(&secret, SystemClock.now()));
     assert!(page.problem("code").is_some(), "{}", page.html);
     // The same secret again, so that the app need not scan another.
-    assert_eq!(hidden(&page.assert_status(422), "secret"), secret);
+    assert_eq!(hidden(page.assert_status(422), "secret"), secret);
     page.assert_shows("<svg class=\"qr\"");
     let page = add(&page, &code(&secret, 0));
     page.assert_status(200);

@@ -43,7 +43,10 @@ pub async fn what_is_set_of_an_app_reads_back_and_goes_with_it(store: &Store) {
         writer.commit().await.unwrap();
         let mut reader = store.read().await;
         assert_eq!(reader.get_app_gate("b").await.unwrap().as_ref(), Some(wanted));
-        assert_eq!(reader.list_app_gates().await.unwrap(), [wanted.clone()]);
+        assert_eq!(
+            reader.list_app_gates().await.unwrap(),
+            std::slice::from_ref(&wanted)
+        );
     }
     let mut writer = store.write().await;
     assert!(
@@ -61,7 +64,10 @@ pub async fn what_is_set_of_an_app_reads_back_and_goes_with_it(store: &Store) {
         reader.get_app_gate("a").await.unwrap(),
         Some(gate("a", &[], false))
     );
-    assert_eq!(reader.list_app_gates().await.unwrap(), [both.clone()]);
+    assert_eq!(
+        reader.list_app_gates().await.unwrap(),
+        std::slice::from_ref(&both)
+    );
     let place = |app_id: &str, href: Option<&str>, addresses: &[String]| AppPlace {
         app_id: app_id.into(),
         href: href.map(Into::into),

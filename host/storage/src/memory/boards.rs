@@ -1,31 +1,31 @@
-//! What boards and their shares have to keep, and the order in which shares and groups are listed.
+//! Boards and their shares in memory, and the order in which shares are listed.
 
 use portico_model::Id;
 
-use super::state::{BoardRow, State};
+use super::state::{BoardRow, State, insert};
 use crate::boards::{Board, BoardItem};
-use crate::dashboard_records::{Named, NamedShare, Share};
+use crate::dashboard_records::{Named, NamedShare, NamedShares, Share, Shares};
 use crate::records::Result;
 
 /// Fails if the creator or an app of the board is missing.
-pub(super) fn check_board(state: &State, board: &Board) -> Result<()> {
+fn check_board(state: &State, board: &Board) -> Result<()> {
     State::check_reference(&state.users, &board.board.creator_id)?;
     let apps = board.items().flat_map(BoardItem::app_ids);
     State::check_reference(&state.apps, apps)
 }
 
 /// Whether a board has this one's name or slug.
-pub(super) fn is_taken(row: &BoardRow, board: &Board, name_key: &str) -> bool {
+fn is_taken(row: &BoardRow, board: &Board, name_key: &str) -> bool {
     let slug = &board.board.slug;
     row.name_key == name_key || (slug.is_some() && row.board.board.slug == *slug)
 }
 
-pub(super) fn ids(shares: &[Share]) -> impl Iterator<Item = &Id> {
+fn ids(shares: &[Share]) -> impl Iterator<Item = &Id> {
     shares.iter().map(|share| &share.id)
 }
 
 /// Shares in the order of ids, the first with each.
-pub(super) fn by_id(shares: &[Share]) -> Vec<Share> {
+fn by_id(shares: &[Share]) -> Vec<Share> {
     let mut shares = shares.to_vec();
     // It keeps the order of equal ones.
     shares.sort_by(|share, other| share.id.cmp(&other.id));
@@ -34,23 +34,65 @@ pub(super) fn by_id(shares: &[Share]) -> Vec<Share> {
 }
 
 impl State {
-    /// The groups that have at least one of these permissions, by name.
-    pub fn groups_with(&self, permissions: &[String]) -> Vec<Named> {
-        let groups = self.groups.iter();
-        let mut found: Vec<_> = groups
-            .filter(|(_, group)| permissions.iter().any(|held| group.permissions.contains(held)))
-            .collect();
-        found.sort_by_key(|(id, group)| (&group.name_key, *id));
-        let found = found.into_iter();
-        found.map(|(id, group)| named(id, &group.name)).collect()
+    pub fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        if self.boards.values().any(|row| is_taken(row, board, name_key)) {
+            return Ok(false);
+        }
+        check_board(self, board)?;
+        let row = BoardRow {
+            board: board.clone(),
+            name_key: name_key.to_owned(),
+            shares: Shares::default(),
+        };
+        insert(&mut self.boards, &board.board.id, row)?;
+        Ok(true)
+    }
+
+    pub fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        let id = &board.board.id;
+        let mut others = self.boards.iter().filter(|(other, _)| *other != id);
+        if others.any(|(_, row)| is_taken(row, board, name_key)) || !self.boards.contains_key(id) {
+            return Ok(false);
+        }
+        check_board(self, board)?;
+        if let Some(row) = self.boards.get_mut(id) {
+            row.board = board.clone();
+            row.name_key = name_key.to_owned();
+        }
+        Ok(true)
+    }
+
+    /// The shares of a board, by the names of users and groups.
+    pub fn named_shares(&self, board_id: &str) -> Option<NamedShares> {
+        let board = self.boards.get(board_id)?;
+        Some(NamedShares {
+            users: by_name(&board.shares.users, |id| {
+                let row = self.users.get(id)?;
+                Some((&row.name_key[..], &row.user.name[..]))
+            }),
+            groups: by_name(&board.shares.groups, |id| {
+                let group = self.groups.get(id)?;
+                Some((&group.name_key[..], &group.name[..]))
+            }),
+        })
+    }
+
+    pub fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool> {
+        let Some(row) = self.boards.get_mut(id) else {
+            return Ok(false);
+        };
+        Self::check_reference(&self.users, ids(&shares.users))?;
+        Self::check_reference(&self.groups, ids(&shares.groups))?;
+        row.shares = Shares {
+            users: by_id(&shares.users),
+            groups: by_id(&shares.groups),
+        };
+        Ok(true)
     }
 }
 
 /// Shares in the order of names. `name_of` has the name-key and the name of an id.
-pub(super) fn by_name<'a>(
-    shares: &'a [Share],
-    name_of: impl Fn(&str) -> Option<(&'a str, &'a str)>,
-) -> Vec<NamedShare> {
+fn by_name<'a>(shares: &'a [Share], name_of: impl Fn(&str) -> Option<(&'a str, &'a str)>) -> Vec<NamedShare> {
     let named_shares = shares
         .iter()
         .filter_map(|share| name_of(&share.id).map(|(name_key, name)| (name_key, share, name)));

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::boards::{by_id, by_name, check_board, ids, is_taken, named};
 use super::contract::is_valid;
-use super::state::{BoardRow, GroupRow, SearchEngineRow, State, check_secret, count, insert, insert_key};
+use super::state::{SearchEngineRow, State, check_secret, count, insert, insert_key};
 use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::boards::{Board, BoardSummary};
@@ -19,9 +18,8 @@ use crate::dashboard_records::{
 use crate::driver::MOST_EXPIRED;
 use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
-use crate::records::{ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, Viewer};
+use crate::records::{ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
-use crate::secrets;
 use portico_model::{FactorKind, Id, Provider, Timestamp};
 
 #[async_trait]
@@ -146,12 +144,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn find_invite(&mut self, id: &str, token: &SecretHash) -> Result<Option<HeldInvite>> {
-        let found = self.state.invites.get(id);
-        let held = found.filter(|(_, kept)| secrets::same(kept, token));
-        Ok(held.map(|(invite, _)| HeldInvite {
-            expiration_date: invite.expiration_date,
-            note: invite.note.clone(),
-        }))
+        Ok(self.state.held_invite(id, token))
     }
 
     async fn take_held_invite(&mut self, id: &str, token: &SecretHash, now: Timestamp) -> Result<bool> {
@@ -168,19 +161,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
-        let State { users, groups, .. } = &*self.state;
-        let mut invites: Vec<_> = self.state.invites.values().map(|(invite, _)| invite).collect();
-        invites.sort_by_key(|invite| (invite.expiration_date, &invite.id));
-        let creator = |id: &String| users.get(id).map(|row| named(id, &row.user.name));
-        let group = |id: &String| groups.get(id).map(|row| named(id, &row.name));
-        let shown = invites.into_iter().map(|invite| Invite {
-            id: invite.id.clone(),
-            expiration_date: invite.expiration_date,
-            creator: invite.creator_id.as_ref().and_then(creator),
-            note: invite.note.clone(),
-            groups: invite.group_ids.iter().filter_map(group).collect(),
-        });
-        Ok(shown.collect())
+        Ok(self.state.list_invites())
     }
 
     async fn delete_invite(&mut self, id: &str) -> Result<bool> {
@@ -188,29 +169,11 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn put_password_link(&mut self, link: &PasswordLink, token: &SecretHash) -> Result<()> {
-        self.insert(&link.user_id, |state| {
-            check_secret(state.password_links.values().map(|(_, kept, _)| kept), token)?;
-            state.check_enabled(&link.user_id)?;
-            State::check_reference(&state.users, &link.creator_id)?;
-            let version = state.password_version(&link.user_id);
-            let row = (link.clone(), *token, version);
-            state.password_links.insert(link.user_id.clone(), row);
-            Ok(())
-        })
+        self.insert(&link.user_id, |state| state.put_password_link(link, token))
     }
 
     async fn find_password_link(&mut self, token: &SecretHash, now: Timestamp) -> Result<Option<String>> {
-        let state = &self.state;
-        let mut links = state.password_links.iter();
-        let is_administrator =
-            |id: &Id| !state.disabled.contains(id) && state.permissions(id).contains(ADMIN);
-        let found = links.find(|(user_id, (link, kept, version))| {
-            kept == token
-                && link.expires_at > now
-                && *version == state.password_version(user_id)
-                && link.creator_id.as_ref().is_none_or(is_administrator)
-        });
-        Ok(found.map(|(user_id, _)| user_id.clone()))
+        Ok(self.state.find_password_link(token, now))
     }
 
     async fn delete_password_link(&mut self, user_id: &str) -> Result<bool> {
@@ -284,67 +247,27 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
-        self.create(id, |state| {
-            if state.groups.values().any(|group| group.name_key == name_key) {
-                return Ok(false);
-            }
-            insert(&mut state.groups, id, GroupRow::new(name, name_key))?;
-            Ok(true)
-        })
+        self.create(id, |state| state.insert_group(id, name, name_key))
     }
 
     async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
-        self.change(|state| {
-            let mut others = state.groups.iter().filter(|(other, _)| *other != id);
-            if others.any(|(_, group)| group.name_key == name_key) {
-                return Ok(false);
-            }
-            let Some(group) = state.groups.get_mut(id) else {
-                return Ok(false);
-            };
-            group.name = name.to_owned();
-            group.name_key = name_key.to_owned();
-            Ok(true)
-        })
+        self.change(|state| Ok(state.update_group(id, name, name_key)))
     }
 
     async fn list_groups(&mut self) -> Result<Vec<Group>> {
-        let users = &self.state.users;
-        let mut groups: Vec<_> = self.state.groups.iter().collect();
-        groups.sort_by_key(|(id, group)| (&group.name_key, *id));
-        let shown = groups.into_iter().map(|(id, group)| {
-            let mut members: Vec<_> = group.members.iter().filter_map(|id| users.get(id)).collect();
-            members.sort_by_key(|row| (&row.name_key, &row.user.id));
-            Group {
-                id: id.clone(),
-                name: group.name.clone(),
-                permissions: group.permissions.iter().cloned().collect(),
-                members: members
-                    .into_iter()
-                    .map(|row| named(&row.user.id, &row.user.name))
-                    .collect(),
-            }
-        });
-        Ok(shown.collect())
+        Ok(self.state.list_groups())
     }
 
     async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
-        let mut groups = self.state.groups.iter();
-        let found = groups.find(|(_, group)| group.name_key == name_key);
-        Ok(found.map(|(id, _)| id.clone()))
+        Ok(self.state.find_group(name_key))
     }
 
     async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>> {
-        let groups = self.state.groups.iter();
-        Ok(groups
-            .map(|(id, group)| (id.clone(), group.name_key.clone()))
-            .collect())
+        Ok(self.state.list_group_keys())
     }
 
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
-        let groups = self.state.groups.iter();
-        let theirs = groups.filter(|(_, group)| group.members.contains(user_id));
-        Ok(theirs.map(|(id, _)| id.clone()).collect())
+        Ok(self.state.list_memberships(user_id))
     }
 
     async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
@@ -356,52 +279,19 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
-        self.change(|state| {
-            let Some(group) = state.groups.get_mut(id) else {
-                return Ok(false);
-            };
-            group.permissions = permissions.iter().cloned().collect();
-            Ok(true)
-        })
+        self.change(|state| Ok(state.set_group_permissions(id, permissions)))
     }
 
     async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
-        self.change(|state| {
-            let group = state.groups.get_mut(group_id);
-            Ok(group.is_some_and(|group| group.members.remove(user_id)))
-        })
+        self.change(|state| Ok(state.remove_from_group(user_id, group_id)))
     }
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.create(&board.board.id, |state| {
-            if state.boards.values().any(|row| is_taken(row, board, name_key)) {
-                return Ok(false);
-            }
-            check_board(state, board)?;
-            let row = BoardRow {
-                board: board.clone(),
-                name_key: name_key.to_owned(),
-                shares: Shares::default(),
-            };
-            insert(&mut state.boards, &board.board.id, row)?;
-            Ok(true)
-        })
+        self.create(&board.board.id, |state| state.insert_board(board, name_key))
     }
 
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.change(|state| {
-            let id = &board.board.id;
-            let mut others = state.boards.iter().filter(|(other, _)| *other != id);
-            if others.any(|(_, row)| is_taken(row, board, name_key)) || !state.boards.contains_key(id) {
-                return Ok(false);
-            }
-            check_board(state, board)?;
-            if let Some(row) = state.boards.get_mut(id) {
-                row.board = board.clone();
-                row.name_key = name_key.to_owned();
-            }
-            Ok(true)
-        })
+        self.change(|state| state.update_board(board, name_key))
     }
 
     async fn can_change_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
@@ -453,33 +343,11 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>> {
-        let Some(board) = self.state.boards.get(board_id) else {
-            return Ok(None);
-        };
-        let (users, groups) = (&self.state.users, &self.state.groups);
-        Ok(Some(NamedShares {
-            users: by_name(&board.shares.users, |id| {
-                users.get(id).map(|row| (&row.name_key[..], &row.user.name[..]))
-            }),
-            groups: by_name(&board.shares.groups, |id| {
-                groups.get(id).map(|group| (&group.name_key[..], &group.name[..]))
-            }),
-        }))
+        Ok(self.state.named_shares(board_id))
     }
 
     async fn share_board(&mut self, id: &str, shares: &Shares) -> Result<bool> {
-        self.change(|state| {
-            let Some(row) = state.boards.get_mut(id) else {
-                return Ok(false);
-            };
-            State::check_reference(&state.users, ids(&shares.users))?;
-            State::check_reference(&state.groups, ids(&shares.groups))?;
-            row.shares = Shares {
-                users: by_id(&shares.users),
-                groups: by_id(&shares.groups),
-            };
-            Ok(true)
-        })
+        self.change(|state| state.share_board(id, shares))
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
@@ -525,39 +393,16 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
-        let mut identities = self.state.identities.iter();
-        let found = identities.find(|(of, user)| of.provider == provider && *user == user_id);
-        Ok(found.map(|(of, _)| of.subject.clone()))
+        let found = self.state.find_subject(user_id, provider);
+        Ok(found.map(|of| of.subject.clone()))
     }
 
     async fn list_subjects(&mut self, provider: Provider) -> Result<Vec<(Named, String)>> {
-        let identities = self.state.identities.iter();
-        let of_provider = identities.filter(|(of, _)| of.provider == provider);
-        let mut listed: Vec<_> = of_provider
-            .filter_map(|(of, id)| {
-                let name = self.state.users.get(id)?.user.name.clone();
-                let id = id.clone();
-                Some((Named { id, name }, of.subject.clone()))
-            })
-            .collect();
-        listed.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
-        Ok(listed)
+        Ok(self.state.list_subjects(provider))
     }
 
     async fn replace_subject(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<bool> {
-        self.change(|state| {
-            let mut identities = state.identities.iter();
-            let present = identities.find(|(of, user)| of.provider == subject.provider && *user == user_id);
-            let Some(present) = present.map(|(of, _)| of.clone()) else {
-                return Ok(false);
-            };
-            if state.identities.get(subject).is_some_and(|user| user != user_id) {
-                return Err(Error::Constraint(Constraint::Identity));
-            }
-            state.identities.remove(&present);
-            state.identities.insert(subject.clone(), user_id.to_owned());
-            Ok(true)
-        })
+        self.change(|state| state.replace_subject(user_id, subject))
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
