@@ -114,7 +114,7 @@ pictures: component nextest ## take the pictures of docs/images anew; target/pic
 	rm -f docs/images/* && cp $(pictures:%=target/pictures/%.webp) docs/images
 
 PROVIDERS ?= slapd 389-ds samba oidc-provider django-oauth-toolkit canaille
-test-providers: component target/python/installed ## sign in at real directories and issuers, set up as docs/sign-in.md says; PROVIDERS="slapd samba"
+test-providers: component target/python/installed ## sign in at real directories and issuers, set up as docs/providers.md says; PROVIDERS="slapd samba"
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl

@@ -71,6 +71,8 @@ refusals! {
         OwnPasswordLink = Forbidden "To set your own password, you need the previous one: use user.changePassword",
         SecondFactorElsewhere = Forbidden "The second factor of this user is a matter of the provider that they sign in with",
         OwnSecondFactor = Forbidden "To remove your own second factor, you need a code of it: use secondFactor.delete",
+        RecentSignInNeeded = Forbidden
+            "A further second factor is added within ten minutes after signing in: sign in again first",
         WrongOwnSecondFactor = Forbidden "The code does not fit, or was used before",
         WrongOwnPasskey = Forbidden "The passkey was not accepted; try again, with one of your own",
         PasskeysOff = NotFound
@@ -104,7 +106,7 @@ refusals! {
         ProviderAccount = Forbidden
             "The provider's account cannot be used here; ask your administrator (the log has the reason)",
         InviteNeeded = Forbidden
-            "No user is yours yet, and to become one you need an invite: open its link, and sign in from there",
+            "You do not have a user here yet, and need an invite for one: open its link, and sign in from there",
         ProviderAccountTaken = Conflict "Another account of the provider is linked to the user",
         SignInNotConfirmed = Unauthorized "The sign-in was not confirmed; begin again",
         ProxyHeader { name: Word, rule: HeaderRule } = BadRequest "The header {name} of the proxy {rule}",
@@ -117,13 +119,13 @@ refusals! {
         GateNoApp = Forbidden "No app of this dashboard has this address",
         GateAmbiguous = Forbidden "Programs read this address differently, and it may be that of more than one app",
         GateNotYours = Forbidden
-            "You may not open this app. Ask an administrator of the dashboard to share a board with you that has it",
+            "You may not open this app. Ask an administrator of the dashboard to share with you a board that has it",
         GateNameShared = Forbidden
             "Another user has your name, so apps could take you for each other. Ask an administrator of the dashboard to rename \
              one of you",
         GateLoop = Forbidden
-            "Your browser comes back again and again without what it was given here: let it keep the cookies of this domain",
-        GateNeedsSession = Forbidden "The gate takes people who have signed in at this dashboard itself, by a browser",
+            "Your browser comes back again and again without the cookie that it got here: let it keep the cookies of this domain",
+        GateNeedsSession = Forbidden "Only people who have signed in at this dashboard itself, in a browser, get through the gate",
         GateOff = NotFound "There is no gate in front of apps here",
         DirectorySilent = ServiceUnavailable "The directory cannot be reached; try again later",
         DirectoryMisconfigured = ServiceUnavailable

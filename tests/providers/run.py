@@ -1,4 +1,4 @@
-"""Signs in at real providers, set up as docs/sign-in.md says: run.py [NAME…]. `make test-providers` installs what it needs.
+"""Signs in at real providers, set up as docs/providers.md says: run.py [NAME…]. `make test-providers` installs what it needs.
 
 Each provider runs in a temporary folder, with people and groups that the check knows:
 

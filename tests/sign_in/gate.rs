@@ -97,7 +97,7 @@ impl Host {
 }
 
 #[test]
-fn who_sees_an_app_passes_until_the_right_the_session_or_the_user_is_gone() {
+fn people_who_see_an_app_pass_until_the_right_the_session_or_the_user_is_gone() {
     let host = Host::start();
     let ada = host.root.user_with("Ada L, Esq", "board-create");
     let app = host.app("Wiki", "https://Wiki.home.example", &[&ada.id]);
@@ -360,7 +360,7 @@ fn a_browser_goes_on_only_to_an_app_that_its_user_may_open() {
     host.send(&twice, &[("cookie", &session.cookie)])
         .assert_refused(403, "FORBIDDEN");
     host.pass(&session);
-    // A browser that keeps no pass is not sent to and fro for ever.
+    // A browser that does not keep its pass is not redirected without end.
     let path = format!("/api/auth/gate?next={}", escape(WIKI));
     let come = |tries: &str| {
         host.send(
@@ -392,7 +392,7 @@ fn only_a_trusted_proxy_is_answered_and_only_where_there_is_a_gate() {
             "FORBIDDEN",
         ),
         (&["--trusted-proxies=127.0.0.1"], 404, "NOT_FOUND"),
-        // What is not safe is off: all could say that they are the proxy, and no browser takes the cookie.
+        // Unsafe settings turn it off: every client could say that it is the proxy, or no browser would take the cookie.
         (
             &["--trusted-proxies=0.0.0.0/0", "--gate-domain=home.example"],
             404,

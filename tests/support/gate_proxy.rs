@@ -96,6 +96,7 @@ impl GateProxy {
                     &format!("\nhttp://{host}:{} {{", ports.proxy),
                 )
             });
+        let text = text.replace("-Host {host}\n", &format!("-Host {{host}}:{}\n", ports.proxy));
         let options = "{\n\tadmin off\n\tauto_https off\n}\n";
         let configuration = folder.path().join("Caddyfile");
         fs::write(&configuration, format!("{options}{text}")).expect("a file");

@@ -17,7 +17,7 @@ pub fn code_at(secret: &str, now: Timestamp) -> String {
     app.generate(now / 1000).to_string()
 }
 
-/// A code that the app shows at none of the moments around this one.
+/// A code that the app does not show around this moment.
 pub fn wrong_code(secret: &str, now: Timestamp) -> String {
     let near: Vec<_> = (now.saturating_sub(4 * STEP)..now + 4 * STEP)
         .step_by(STEP as usize)
@@ -37,7 +37,7 @@ pub fn set_up(client: &dyn Client, now: Timestamp) -> (String, Vec<String>) {
     (secret, texts(&added["recoveryCodes"]))
 }
 
-/// Signs in with a code beside the password.
+/// Signs in with a code as well as the password.
 pub fn sign_in_with(client: &Anonymous, name: &str, password: &str, code: &str) -> Answer {
     let body = json!({"username": name, "password": password, "code": code});
     client.post("/api/auth/sign-in", &body)

@@ -174,7 +174,7 @@ impl TestService {
         self
     }
 
-    /// With these people having a second factor.
+    /// Where these people must have a second factor.
     pub fn second_factor(mut self, policy: SecondFactorPolicy) -> Self {
         self.second_factor = policy;
         self

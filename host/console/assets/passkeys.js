@@ -32,7 +32,7 @@ function write(credential, isNew) {
 
 /** What the form asks the browser for. */
 async function fetchOptions(form) {
-  // Of a sign-in whose password was right.
+  // For a sign-in whose password was right.
   const ticket = form.elements.ticket?.value;
   const answer = await fetch(form.dataset.options, {
     method: "POST",

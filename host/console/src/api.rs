@@ -230,16 +230,16 @@ pub(crate) struct ApiError {
     pub issues: Vec<Issue>,
     /// The seconds after which the same call may succeed.
     pub retry_after: Option<u64>,
-    /// What a sign-in with a right password lacks.
-    pub lacked_factor: Option<LackedFactor>,
+    /// The second factor that is missing after the right password.
+    pub missing_factor: Option<MissingFactor>,
     /// Whether the API was not called, because the form was made for another session of this browser.
     pub is_of_old_form: bool,
 }
 
-/// The second factor that a sign-in lacks.
+/// The second factor that is missing after the right password.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct LackedFactor {
+pub(crate) struct MissingFactor {
     /// The kinds that the user has; none if one must be set up.
     pub second_factor: Vec<String>,
     pub ticket: String,
@@ -260,7 +260,7 @@ impl ApiError {
             message: message.into(),
             issues: Vec::new(),
             retry_after: None,
-            lacked_factor: None,
+            missing_factor: None,
             is_of_old_form: false,
         }
     }
@@ -318,7 +318,7 @@ impl ApiError {
             issues: refusal.issues,
             retry_after: retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
             // Only a sign-in has both keys.
-            lacked_factor: serde_json::from_value(refusal.data).ok(),
+            missing_factor: serde_json::from_value(refusal.data).ok(),
             is_of_old_form: false,
         }
     }

@@ -19,7 +19,7 @@ struct RefusedPage<'a> {
     css: &'static str,
 }
 
-/// The page that says this message, in the language that a browser with these headers prefers.
+/// The page that shows this message, in the language that a browser with these headers prefers.
 pub fn gate_page(headers: &HeaderMap, message: &str, public_url: &PublicUrl) -> String {
     let t = Language::of(headers).texts();
     let page = RefusedPage {

@@ -39,7 +39,7 @@ impl NewSecret {
         groups.join(" ")
     }
 
-    /// Its QR code, unless the URI is none of a secret.
+    /// Its QR code; `None` if the URI is not that of a secret.
     pub fn qr(&self) -> Option<Qr> {
         let is_secret = self.uri.starts_with(SCHEME) && self.uri.len() <= LONGEST;
         is_secret.then(|| Qr::of(&self.uri))?

@@ -29,9 +29,8 @@ pub(super) async fn sign_in(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    // Another site could otherwise make its visitor use an account of its choice.
-    if let Some(site) = foreign_site(&parts.headers, http.settings.public_url.as_ref()) {
-        return error::rest(site.refuse(SiteRule::SignIn), None);
+    if let Some(refused) = refuse_foreign(&http, &parts) {
+        return refused;
     }
     let attempt = SignInAttempt::new(&http.service, client_address(&http, &parts), &id.0);
     let result = try_sign_in(&http, &id, &parts, body, &attempt).await;
@@ -51,6 +50,12 @@ async fn try_sign_in(
     let sender = identify(http, parts, id).await?.in_browser(&parts.headers);
     let completed = attempt.run(credentials, &sender, sign_in_settings(http)).await?;
     Ok(session::signed_in(http, &completed))
+}
+
+/// Another site could otherwise make its visitor use an account of its choice.
+pub(super) fn refuse_foreign(http: &Shared, parts: &Parts) -> Option<Response> {
+    let site = foreign_site(&parts.headers, http.settings.public_url.as_ref())?;
+    Some(error::rest(site.refuse(SiteRule::SignIn), None))
 }
 
 pub(super) fn sign_in_settings(http: &Shared) -> SignInSettings {

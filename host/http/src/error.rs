@@ -76,9 +76,9 @@ fn data(error: &Error, procedure: Option<&str>) -> Value {
         "path": procedure,
         "zodError": flattened(&error.issues),
     });
-    if let Some(lacked) = &error.lacked_factor {
-        data["secondFactor"] = json!(lacked.kinds);
-        data["ticket"] = lacked.ticket.as_str().into();
+    if let Some(missing) = &error.missing_factor {
+        data["secondFactor"] = json!(missing.kinds);
+        data["ticket"] = missing.ticket.as_str().into();
     }
     data
 }

@@ -13,10 +13,10 @@ use portico_service::{
 };
 
 use super::{
-    auth::{finish, sign_in_settings},
+    auth::{finish, refuse_foreign, sign_in_settings},
     error::json_response,
     request::{RequestId, client_address, identify},
-    second_factor::{read, refuse_foreign},
+    second_factor::read,
     session,
     state::Shared,
 };
@@ -87,11 +87,7 @@ async fn try_sign_in(
 }
 
 fn cookie(http: &Shared) -> &'static str {
-    if http.settings.is_secure() {
-        SECURE_COOKIE
-    } else {
-        PLAIN_COOKIE
-    }
+    http.settings.cookie_name(PLAIN_COOKIE, SECURE_COOKIE)
 }
 
 fn browser(http: &Shared, headers: &HeaderMap) -> Option<String> {

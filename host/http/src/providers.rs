@@ -351,11 +351,7 @@ fn redirect(to: &str) -> Result<Response, Error> {
 }
 
 fn cookie(http: &Shared) -> &'static str {
-    if http.settings.is_secure() {
-        SECURE_COOKIE
-    } else {
-        PLAIN_COOKIE
-    }
+    http.settings.cookie_name(PLAIN_COOKIE, SECURE_COOKIE)
 }
 
 fn browser(http: &Shared, headers: &HeaderMap) -> Option<String> {

@@ -1,4 +1,4 @@
-//! `/api/auth/second-factor`: how a sign-in goes on whose password was right.
+//! `/api/auth/second-factor`: the second step of a sign-in whose password was right.
 
 use axum::{
     body::Body,
@@ -7,17 +7,15 @@ use axum::{
     response::Response,
 };
 use portico_model::error::Error;
-use portico_model::refusal::SiteRule;
 use portico_service::{
     identity::Identity,
-    sign_in::{self, SignInAttempt},
-    site::foreign_site,
+    sign_in::{self, SecondStep, SignInAttempt},
 };
 use serde_json::Value;
 
 use super::{
-    auth::{finish, sign_in_settings},
-    error::{self, json_response},
+    auth::{finish, refuse_foreign, sign_in_settings},
+    error::json_response,
     request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
     state::Shared,
@@ -29,20 +27,7 @@ pub(super) async fn complete(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
-        return refused;
-    }
-    let attempt = SignInAttempt::with_code(&http.service, client_address(&http, &parts), &id.0);
-    let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let sent = attempt.read(input)?;
-        let completed = attempt.run_code(sent, &sender, sign_in_settings(&http)).await?;
-        Ok(session::signed_in(&http, &completed))
-    };
-    let result = result.await;
-    attempt.end(&result);
-    finish(result)
+    go_on(&http, &id, request, SecondStep::Code).await
 }
 
 /// `POST /api/auth/second-factor/secret {ticket}`.
@@ -51,16 +36,7 @@ pub(super) async fn new_secret(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
-        return refused;
-    }
-    let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let made = sign_in::new_secret(&http.service, input, &sender, &id.0).await?;
-        Ok(json_response(made))
-    };
-    finish(result.await)
+    prepare(&http, &id, request, Wanted::Secret).await
 }
 
 /// `POST /api/auth/second-factor/set-up {ticket, secret, code}`.
@@ -69,22 +45,7 @@ pub(super) async fn set_up(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
-        return refused;
-    }
-    let attempt = SignInAttempt::with_first_factor(&http.service, client_address(&http, &parts), &id.0);
-    let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let first = attempt.read(input)?;
-        let completed = attempt
-            .run_first_factor(first, &sender, sign_in_settings(&http))
-            .await?;
-        Ok(session::signed_in(&http, &completed))
-    };
-    let result = result.await;
-    attempt.end(&result);
-    finish(result)
+    go_on(&http, &id, request, SecondStep::FirstCodes).await
 }
 
 /// `POST /api/auth/second-factor/passkey-options {ticket}`.
@@ -93,16 +54,7 @@ pub(super) async fn begin_passkey(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
-        return refused;
-    }
-    let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let begun = sign_in::begin_passkey(&http.service, input, &sender, &id.0).await?;
-        Ok(json_response(begun))
-    };
-    finish(result.await)
+    prepare(&http, &id, request, Wanted::PasskeyOptions).await
 }
 
 /// `POST /api/auth/second-factor/passkey {ticket, credential}`.
@@ -111,22 +63,7 @@ pub(super) async fn complete_with_passkey(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
-        return refused;
-    }
-    let attempt = SignInAttempt::with_held_passkey(&http.service, client_address(&http, &parts), &id.0);
-    let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let sent = attempt.read(input)?;
-        let completed = attempt
-            .run_held_passkey(sent, &sender, sign_in_settings(&http))
-            .await?;
-        Ok(session::signed_in(&http, &completed))
-    };
-    let result = result.await;
-    attempt.end(&result);
-    finish(result)
+    go_on(&http, &id, request, SecondStep::Passkey).await
 }
 
 /// `POST /api/auth/second-factor/passkey-registration {ticket}`.
@@ -135,16 +72,7 @@ pub(super) async fn begin_first_passkey(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
-        return refused;
-    }
-    let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let begun = sign_in::begin_first_passkey(&http.service, input, &sender, &id.0).await?;
-        Ok(json_response(begun))
-    };
-    finish(result.await)
+    prepare(&http, &id, request, Wanted::PasskeyRegistration).await
 }
 
 /// `POST /api/auth/second-factor/set-up-passkey {ticket, name, credential}`.
@@ -153,28 +81,53 @@ pub(super) async fn set_up_passkey(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
+    go_on(&http, &id, request, SecondStep::FirstPasskey).await
+}
+
+/// Runs the second step of a sign-in, and begins a session.
+async fn go_on(http: &Shared, id: &RequestId, request: Request, step: SecondStep) -> Response {
     let (parts, body) = request.into_parts();
-    if let Some(refused) = refuse_foreign(&http, &parts) {
+    if let Some(refused) = refuse_foreign(http, &parts) {
         return refused;
     }
-    let attempt = SignInAttempt::with_first_passkey(&http.service, client_address(&http, &parts), &id.0);
+    let address = client_address(http, &parts);
+    let attempt = SignInAttempt::with_second_step(step, &http.service, address, &id.0);
     let result = async {
-        let (input, sender) = read(&http, &id, &parts, body).await?;
-        let first = attempt.read(input)?;
+        let (input, sender) = read(http, id, &parts, body).await?;
         let completed = attempt
-            .run_first_passkey(first, &sender, sign_in_settings(&http))
+            .run_second_step(step, input, &sender, sign_in_settings(http))
             .await?;
-        Ok(session::signed_in(&http, &completed))
+        Ok(session::signed_in(http, &completed))
     };
     let result = result.await;
     attempt.end(&result);
     finish(result)
 }
 
-/// Another site could otherwise make its visitor use an account of its choice.
-pub(super) fn refuse_foreign(http: &Shared, parts: &Parts) -> Option<Response> {
-    let site = foreign_site(&parts.headers, http.settings.public_url.as_ref())?;
-    Some(error::rest(site.refuse(SiteRule::SignIn), None))
+/// What the holder of a ticket asks for before the second step.
+enum Wanted {
+    Secret,
+    PasskeyOptions,
+    PasskeyRegistration,
+}
+
+async fn prepare(http: &Shared, id: &RequestId, request: Request, wanted: Wanted) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Some(refused) = refuse_foreign(http, &parts) {
+        return refused;
+    }
+    let result = async {
+        let (input, sender) = read(http, id, &parts, body).await?;
+        let output = match wanted {
+            Wanted::Secret => sign_in::new_secret(&http.service, input, &sender, &id.0).await?,
+            Wanted::PasskeyOptions => sign_in::begin_passkey(&http.service, input, &sender, &id.0).await?,
+            Wanted::PasskeyRegistration => {
+                sign_in::begin_first_passkey(&http.service, input, &sender, &id.0).await?
+            }
+        };
+        Ok(json_response(output))
+    };
+    finish(result.await)
 }
 
 /// The input, which may be refused later, and the sender.

@@ -95,10 +95,11 @@ impl HttpSettings {
 
     /// The name of the session cookie.
     pub(crate) fn cookie(&self) -> &'static str {
-        if self.is_secure() {
-            SECURE_COOKIE
-        } else {
-            PLAIN_COOKIE
-        }
+        self.cookie_name(PLAIN_COOKIE, SECURE_COOKIE)
+    }
+
+    /// The name of a cookie, of its names without TLS and with it.
+    pub(crate) fn cookie_name(&self, plain: &'static str, secure: &'static str) -> &'static str {
+        if self.is_secure() { secure } else { plain }
     }
 }

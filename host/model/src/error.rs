@@ -7,7 +7,7 @@ use std::fmt;
 
 use portico_rules::refusal::{Missing, Refusal};
 
-use crate::second_factor::LackedFactor;
+use crate::second_factor::MissingFactor;
 use crate::types::{self, ErrorCode, Issue, PathSegment};
 
 pub use portico_rules::code::Code;
@@ -23,8 +23,8 @@ pub struct Error {
     pub issues: Vec<Issue>,
     /// The seconds after which the same call may succeed. Every 503 and 504 says so.
     pub retry_after: Option<u64>,
-    /// What a sign-in with a right password lacks.
-    pub lacked_factor: Option<Box<LackedFactor>>,
+    /// The second factor that is missing after the right password.
+    pub missing_factor: Option<Box<MissingFactor>>,
     /// What happened, for the log.
     pub cause: Option<anyhow::Error>,
 }
@@ -37,7 +37,7 @@ impl Error {
             message: message.into(),
             issues: Vec::new(),
             retry_after: code.retry_after(),
-            lacked_factor: None,
+            missing_factor: None,
             cause: None,
         }
     }

@@ -8,7 +8,7 @@ mod second_factor;
 pub mod time;
 mod types;
 
-pub use self::second_factor::{FactorKind, LackedFactor};
+pub use self::second_factor::{FactorKind, MissingFactor};
 pub use self::time::Timestamp;
 /// The rules and refusals in words.
 pub use portico_rules::{refusal, rule, sentences};

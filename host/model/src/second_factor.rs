@@ -1,4 +1,4 @@
-//! The second factor of a sign-in: its kinds, and what a sign-in lacks whose password was right.
+//! The second factor of a sign-in: its kinds, and what is missing after the right password.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl FactorKind {
         }
     }
 
-    /// The one with this name.
+    /// The kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Totp, Self::Passkey]
             .into_iter()
@@ -34,9 +34,9 @@ impl FactorKind {
     }
 }
 
-/// What a sign-in lacks whose password was right.
+/// The second factor that is missing after the right password.
 #[derive(Clone, PartialEq, Eq)]
-pub struct LackedFactor {
+pub struct MissingFactor {
     /// The kinds that the user has, each once; none if the user has to set one up now.
     pub kinds: Vec<FactorKind>,
     /// Whether one was sent, which is wrong.
@@ -45,8 +45,8 @@ pub struct LackedFactor {
     pub ticket: String,
 }
 
-/// Without the ticket.
-impl fmt::Debug for LackedFactor {
+/// Leaves the ticket out.
+impl fmt::Debug for MissingFactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.kinds.fmt(formatter)
     }

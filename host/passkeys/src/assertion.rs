@@ -1,4 +1,4 @@
-//! Assertions: what a browser is asked for to prove that someone has a passkey, and whether it does.
+//! Assertions: the options with which a browser proves that a person has a passkey, and the check of the proof.
 
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ impl RelyingParty {
         let hash = digest(&SHA256, &assertion.client_data);
         let message = [&*assertion.authenticator_data, hash.as_ref()].concat();
         PublicKey::read(&passkey.public_key)?.verify(&message, &assertion.signature)?;
-        // Those that do not count say 0.
+        // Authenticators that do not count send 0.
         if (data.counter, passkey.counter) != (0, 0) && data.counter <= passkey.counter {
             return Err(Refused::Counter);
         }

@@ -1,4 +1,4 @@
-//! What an authenticator says: for which relying party, whether someone was there, how often it has signed, and in a
+//! What an authenticator says: for which relying party, whether a person was present, how often it has signed, and in a
 //! registration the new passkey.
 
 use ring::digest::{SHA256, digest};
@@ -40,7 +40,7 @@ impl<'a> AuthenticatorData<'a> {
         read(bytes).ok_or(Refused::AuthenticatorData)
     }
 
-    /// Checks for whom it is, and who was there.
+    /// Checks its relying party, and that a person was present.
     pub fn check(&self, relying_party: &str, verification: UserVerification) -> Result<(), Refused> {
         if self.relying_party != digest(&SHA256, relying_party.as_bytes()).as_ref() {
             return Err(Refused::RelyingParty);

@@ -1,4 +1,4 @@
-//! Ceremonies that have begun: challenges that wait for their answers.
+//! Ceremonies that have begun: challenges that wait for a browser to send them back.
 //!
 //! Invariants:
 //! - A challenge is good once, for the purpose and the holder with whom it began, within five minutes, at any host that
@@ -26,9 +26,9 @@ pub enum Purpose {
     Registration,
     /// Signing in with a passkey alone, in the browser that holds it.
     SignIn,
-    /// A passkey after a password, by who has the ticket that holds it.
+    /// A passkey after a password, by the client with the ticket that holds it.
     SecondFactor,
-    /// A passkey before a change of how one signs in, by the user who holds it.
+    /// A passkey before a change of the second factors, by the user who holds it.
     Proof,
 }
 

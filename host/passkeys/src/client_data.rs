@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::{Refused, bounds, encoding};
 
-/// Other keys may be there: browsers add some, so that nobody compares the JSON with a template.
+/// Other keys may be there: browsers add some, so that the JSON is not compared with a template.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClientData {
@@ -38,7 +38,7 @@ impl ClientData {
         if self.r#type != ceremony {
             return Err(Refused::OtherCeremony);
         }
-        // The challenge is not a secret: who sends it has got it.
+        // The challenge is not a secret: the sender knows it.
         if self.challenge()? != challenge {
             return Err(Refused::Challenge);
         }

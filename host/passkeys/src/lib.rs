@@ -1,7 +1,7 @@
 //! Passkeys as the relying party sees them (Web Authentication, level 2): what a browser is asked for, and whether
 //! what it sends back is what the person's authenticator signed.
 //!
-//! A *registration* makes a passkey, an *assertion* proves that someone has it; both are *ceremonies*. This crate
+//! A *registration* makes a passkey, an *assertion* proves that a person has it; both are *ceremonies*. This crate
 //! computes and keeps ceremonies; it stores no passkeys, and knows neither users nor HTTP.
 //!
 //! Invariants:
@@ -9,7 +9,7 @@
 //!   its challenge, its origin and its relying party have been checked. In a registration nothing is signed: its
 //!   challenge says whose it is.
 //! - A challenge is good for five minutes, for one use, for one purpose and one holder (`ceremonies.rs`).
-//! - No attestation is asked for, and none is trusted: which make of authenticator someone has is their own matter.
+//! - No attestation is requested, and none is trusted: people choose the make of their authenticator.
 //! - Signatures are verified by ring, and by nothing of ours. There are three algorithms: ES256, EdDSA (Ed25519), RS256.
 
 mod assertion;

@@ -21,9 +21,9 @@ pub enum Refused {
     AuthenticatorData,
     /// It was made for another relying party.
     RelyingParty,
-    /// Nobody touched the authenticator.
+    /// No person was present at the authenticator.
     NotPresent,
-    /// The authenticator did not verify who touched it.
+    /// The authenticator did not verify the person.
     NotVerified,
     /// A public key that cannot be read, or has an algorithm that was not asked for.
     PublicKey,
@@ -50,7 +50,7 @@ impl fmt::Display for Refused {
             Self::Framed => "it was asked for in a frame of another site",
             Self::AuthenticatorData => "its authenticator data cannot be read",
             Self::RelyingParty => "it was made for another relying party",
-            Self::NotPresent => "the authenticator says that nobody was present",
+            Self::NotPresent => "the authenticator says that no person was present",
             Self::NotVerified => "the authenticator did not verify the person",
             Self::PublicKey => "its public key cannot be read, or has an algorithm that was not asked for",
             Self::OtherPasskey => "it is of another passkey",

@@ -18,7 +18,7 @@ pub struct NewPasskey<'a> {
     pub user_handle: &'a [u8],
     /// What the authenticator shows of the user.
     pub user_name: &'a str,
-    /// The passkeys that the user has: an authenticator that has one of them makes no other.
+    /// The passkeys that the user has: an authenticator that has one of them does not make another.
     pub present: &'a [Vec<u8>],
     /// The challenge of the ceremony.
     pub challenge: &'a [u8],

@@ -74,8 +74,8 @@ impl RelyingParty {
     }
 }
 
-/// The handle by which authenticators keep the passkeys of a user apart from those of others. It says nothing of the
-/// user to who finds it in an authenticator.
+/// The handle by which authenticators keep the passkeys of a user apart from those of others. It tells nothing about
+/// the user to a person who finds it in an authenticator.
 pub fn user_handle(user_id: &str) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     context.update(b"portico user handle\0");

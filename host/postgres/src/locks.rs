@@ -17,7 +17,8 @@
 //! | `set_password_if` | the user's row first, then the user's sessions and keys: `insert_session`, `insert_key` and `import_key` lock that row before they insert, so none of them is missed |
 //! | `can_view_board`, `has_search_engine` | lock the row of the board or the engine; the result is used for one user's preference, which no rule reads |
 //! | `add_to_group` | locks the group; more members break no rule |
-//! | `take_invite`, `delete_invite` | the row of the invite, which only one transaction can delete |
+//! | `take_invite`, `take_held_invite`, `delete_invite` | the row of the invite, which only one transaction can delete |
+//! | `get_visibility_in_force` | one row, which `set_looks` writes alone |
 //! | `insert_key`, `import_key`, `insert_session` | lock the row of the user, so that the user stays, enabled |
 //! | `adopt_key`, `delete_key`, `touch_key`, `delete_session`, `touch_session` | one row |
 //! | `list_second_factors`, `advance_second_factor`, `update_second_factor`, `rename_second_factor`, `delete_second_factor`, `take_recovery_code` | of one user, whose row a sign-in has locked; an update that waits for another sees its counter. New ones are inserted alone |

@@ -17,7 +17,7 @@ pub(super) struct Recent {
 #[derive(Clone, Copy, Default)]
 struct Noted {
     visibility: Option<AppVisibility>,
-    /// When the transaction began that read it, or when it was forgotten.
+    /// When the transaction that read it began, or when it was forgotten.
     at: Duration,
 }
 

@@ -41,9 +41,9 @@ pub struct Resources {
     pub passwords: PasswordSignIn,
     /// Who must have a second factor.
     pub second_factor: SecondFactorPolicy,
-    /// Sign-ins that lack a second factor.
+    /// Sign-ins whose second factor is still missing.
     pub(crate) tickets: Arc<Tickets>,
-    /// The passkeys of users; `None`: there are none.
+    /// The passkeys of users; `None` if passkeys are off.
     pub(crate) passkeys: Option<Arc<Passkeys>>,
     /// Checks whether apps can be reached; `None`: nothing does.
     pub reachability: Option<Arc<dyn Reachability>>,

@@ -59,7 +59,7 @@ pub struct ServiceParts {
     pub passwords: PasswordSignIn,
     /// Who must have a second factor.
     pub second_factor: SecondFactorPolicy,
-    /// The site whose passkeys people have; `None`: there are no passkeys.
+    /// The site whose passkeys people have; `None` if passkeys are off.
     pub passkeys: Option<RelyingParty>,
     /// How much the audit log records, and for how long.
     pub audit: AuditSettings,

@@ -272,8 +272,13 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.set_app_gate(gate).await
     }
 
-    async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool> {
-        self.runner.put_gate_pass(session_id, pass).await
+    async fn put_gate_pass(
+        &mut self,
+        session_id: &str,
+        token: &SecretHash,
+        pass: &SecretHash,
+    ) -> Result<bool> {
+        self.runner.put_gate_pass(session_id, token, pass).await
     }
 
     async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>> {

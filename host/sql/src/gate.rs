@@ -1,4 +1,4 @@
-//! Statements of the gate: where apps are, and who comes with the pass of a session.
+//! Statements of the gate: where apps are, and the user with a pass.
 
 use std::collections::BTreeSet;
 
@@ -41,12 +41,15 @@ declare! {
     ).alone();
     UNSET = Sql::short("DELETE FROM ~app_gate WHERE app_id = $1").alone();
     PUT_PASS = Sql::short(
-        "INSERT INTO ~gate_pass (session_id, token_hash, session_hash) SELECT id, $2, token_hash FROM ~session WHERE id = $1
+        "INSERT INTO ~gate_pass (session_id, token_hash, session_hash) SELECT id, $2, token_hash FROM ~session
+        WHERE id = $1 AND token_hash = $3
         ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, session_hash = excluded.session_hash"
     ).alone();
-    /// One row for each group and permission of the user, or one without.
+    /// One row for each group and permission of the user, or one row without them.
     FIND_VISITOR = Sql::short(
-        "SELECT credential.id, account.id, account.name, account.email, credential.expires_at, credential.ends_at,
+        "SELECT credential.id, account.id, account.name,
+            CASE WHEN account.email_verified IS NOT NULL OR account.provider <> 'credentials' THEN account.email END,
+            credential.expires_at, credential.ends_at,
             EXISTS (SELECT 1 FROM ~user_account AS other
                 WHERE other.name_key = account.name_key AND other.id <> account.id),
             joined.name, held.permission
@@ -114,9 +117,14 @@ impl<D: Database> Runner<D> {
         self.change(&SET, values).await
     }
 
-    pub(crate) async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool> {
-        self.change(&PUT_PASS, vec![session_id.into(), pass[..].into()])
-            .await
+    pub(crate) async fn put_gate_pass(
+        &mut self,
+        session_id: &str,
+        token: &SecretHash,
+        pass: &SecretHash,
+    ) -> Result<bool> {
+        let values = vec![session_id.into(), pass[..].into(), token[..].into()];
+        self.change(&PUT_PASS, values).await
     }
 
     pub(crate) async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>> {

@@ -29,7 +29,7 @@ pub struct Settings {
     pub has_password_links: bool,
 }
 
-/// Where it stands who sees which app.
+/// Where a transaction reads who sees which app.
 #[derive(Clone)]
 pub enum Visibility {
     /// The operator has fixed it.
@@ -46,7 +46,7 @@ pub trait RecentVisibility: Send + Sync {
     fn get(&self) -> Option<AppVisibility>;
     /// A transaction that began at this moment has read it.
     fn note(&self, visibility: AppVisibility, began_at: Duration);
-    /// It was changed: what transactions read that began before this moment counts no longer.
+    /// It was changed: what transactions that began before this moment have read no longer counts.
     fn forget(&self);
 }
 

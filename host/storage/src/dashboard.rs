@@ -192,9 +192,14 @@ pub trait DashboardTransaction: Transaction {
     /// Replaces what is kept of an app for the gate; false if there is no such app.
     async fn set_app_gate(&mut self, gate: &AppGate) -> Result<bool>;
     /// Stores the hash of the pass with which the user of a session comes to the gate, in place of an earlier one. It is
-    /// good as long as the session has the token that it has now. False if there is no such session.
-    async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool>;
-    /// Who comes with this pass, whether their session has expired or not. Every request of every app calls this, so it
+    /// good as long as the session has the token with this hash. False if there is no such session.
+    async fn put_gate_pass(
+        &mut self,
+        session_id: &str,
+        token: &SecretHash,
+        pass: &SecretHash,
+    ) -> Result<bool>;
+    /// The user with this pass, whether their session has expired or not. Every request of every app calls this, so it
     /// should be one statement.
     async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>>;
 
@@ -203,8 +208,8 @@ pub trait DashboardTransaction: Transaction {
 
     /// The users who are linked to a person at this identity provider, by id, each with the person's subject.
     async fn list_subjects(&mut self, provider: Provider) -> Result<Vec<(Named, String)>>;
-    /// Links a user to another person at the provider, instead of the present one; false if the user is linked to no one
-    /// there. `identity`: another user is linked to that person.
+    /// Links a user to another person at the provider, instead of the present one; false if the user is not linked to a
+    /// person there. `identity`: another user is linked to that person.
     async fn replace_subject(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<bool>;
 
     /// What clients store about a user or a board; `None` if they store nothing, or if there is no such record.

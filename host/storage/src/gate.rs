@@ -1,4 +1,4 @@
-//! What the gate in front of apps asks of storage: where apps are, and who comes.
+//! What the gate in front of apps reads from storage: where apps are, and whose pass it is.
 
 use portico_model::{Id, Timestamp};
 
@@ -7,9 +7,9 @@ use portico_model::{Id, Timestamp};
 pub struct AppGate {
     /// The id of the app.
     pub app_id: Id,
-    /// Where the app is as well as at its link: URLs without white space, in the order in which they were given.
+    /// The further addresses of the app, in addition to its link: URLs without white space, in the order in which they were given.
     pub addresses: Vec<String>,
-    /// Whether the app passes for everyone while it is on a public board.
+    /// Whether everyone may open the app while it is on a public board.
     pub is_open: bool,
 }
 
@@ -27,11 +27,11 @@ pub struct AppPlace {
     pub app_id: Id,
     /// Its link.
     pub href: Option<String>,
-    /// Where it is as well.
+    /// Its further addresses.
     pub addresses: Vec<String>,
 }
 
-/// Who comes to the gate, by a pass of their session.
+/// The user whose session has a pass at the gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateVisitor {
     /// The id of the session.
@@ -40,7 +40,7 @@ pub struct GateVisitor {
     pub user_id: Id,
     /// The name of the user.
     pub name: String,
-    /// The email of the user.
+    /// The email of the user, if it is verified or a provider's: others choose theirs themselves.
     pub email: Option<String>,
     /// Whether another user has the same name, by another provider.
     pub is_name_shared: bool,

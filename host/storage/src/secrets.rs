@@ -5,7 +5,7 @@
 //!   is refused without asking storage, and a scanner of source code recognises a real one:
 //!   `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
 //! - The pass of a session at the gate reads `portico_gate_SECRET`, where SECRET follows from the session's token and the
-//!   token does not follow from it. [`parse`] does not know it, so it is worth nothing as a key or a token.
+//!   token does not follow from it. [`parse`] does not know it, so it is not valid as a key or a token.
 //! - The prefixes never change: keys with them are in use.
 //! - Only the SHA-256 is stored. A secret of 190 bits needs no slow hash.
 //! - A key that was imported from Homarr reads `ID.SECRET`: ID has no dot and no space, and ends at the first dot; SECRET
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_at_the_gate_follows_from_the_token_and_is_no_key_and_no_token() {
+    fn a_pass_at_the_gate_follows_from_the_token_and_is_not_a_key_or_a_token() {
         let token = secrets().session("id".into()).text;
         let (pass, hash) = gate_pass(&token).unwrap();
         assert_eq!(gate_pass(&token), Some((pass.clone(), hash)));

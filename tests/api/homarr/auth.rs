@@ -216,8 +216,8 @@ fn a_user_with_a_second_factor_sends_its_code_in_the_form() {
     let recovery = added.assert_status(200).json()["recoveryCodes"][0].clone();
     let recovery = recovery.as_str().expect("a code");
     let form = form(PASSWORD, "/boards");
-    let lacking = sign_in(&server, &form, &[]);
-    let url = lacking.assert_status(200).json()["url"]
+    let refused = sign_in(&server, &form, &[]);
+    let url = refused.assert_status(200).json()["url"]
         .as_str()
         .expect("a URL")
         .to_owned();
@@ -225,7 +225,7 @@ fn a_user_with_a_second_factor_sends_its_code_in_the_form() {
         url.ends_with("/auth/login?error=CredentialsSignin&code=second_factor"),
         "{url}"
     );
-    assert!(lacking.header("set-cookie").is_none(), "{lacking}");
+    assert!(refused.header("set-cookie").is_none(), "{refused}");
     let wrong = wrong_code(&secret, SystemClock.now());
     let wrong = sign_in(&server, &format!("{form}&code={wrong}"), &[]);
     assert!(

@@ -40,7 +40,7 @@ fn every_documented_refusal_can_be_produced() {
     let mut server = Portico::start();
     let admin = administrator(&server);
     let root = admin.user_id.clone();
-    // Who has a second factor, and none by the time of this.
+    // The administrator sets a second factor up after this call, which needs a user without one.
     let none = admin.mutate("secondFactor.renewRecoveryCodes", &json!({"code": "none"}));
     assert_eq!(none.status, 409, "{none}");
     let (secret, _) = set_up(&admin, SystemClock.now());

@@ -19,7 +19,7 @@ pub fn provoke(said: &mut Said) {
     let storage = Arc::new(MemoryStorage::new());
     let host = TestService::over(storage.clone()).listen();
     let root = administrator_of(&host.client);
-    let (alice, bob) = (root.user("alice"), root.user("bob"));
+    let (alice, bob, dave) = (root.user("alice"), root.user("bob"), root.user("dave"));
     let now = SystemClock.now();
     let (secret, recovery) = set_up(&alice, now);
     let sign_in = |name: &str, code: Option<&str>| {
@@ -52,7 +52,7 @@ pub fn provoke(said: &mut Said) {
     ));
     said.hear(&root.mutate("secondFactor.deleteOfUser", &json!({"userId": root.user_id})));
     said.hear(&root.mutate("secondFactor.beginPasskey", &Value::Null));
-    // As many passkeys as one may have, and one who signs in at an issuer.
+    // A user with as many passkeys as allowed, one with a single passkey, and one who signs in at an issuer.
     let mut carol = new_user("carol", "carol");
     carol.user.provider = Provider::Oidc;
     host.runtime.block_on(async {
@@ -60,10 +60,11 @@ pub fn provoke(said: &mut Said) {
         let transaction = storage.begin_dashboard(Access::Write, &context);
         let mut transaction = transaction.await.expect("a transaction");
         transaction.insert_user(&carol).await.expect("a user");
-        for number in 0..MOST_SECOND_FACTORS {
+        for number in 0..=MOST_SECOND_FACTORS {
+            let owner = if number < MOST_SECOND_FACTORS { &bob } else { &dave };
             let passkey = SecondFactor {
                 id: number.to_string(),
-                user_id: bob.id.clone(),
+                user_id: owner.id.clone(),
                 kind: FactorKind::Passkey,
                 name: None,
                 handle: Some(number.to_string()),
@@ -81,6 +82,8 @@ pub fn provoke(said: &mut Said) {
         }
         transaction.commit().await.expect("the passkeys");
     });
-    said.hear(&add(&bob, &secret, &code_at(&secret, SystemClock.now())));
+    for user in [&bob, &dave] {
+        said.hear(&add(user, &secret, &code_at(&secret, SystemClock.now())));
+    }
     said.hear(&root.key_of("carol").query("secondFactor.newSecret", &Value::Null));
 }

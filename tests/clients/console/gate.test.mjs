@@ -167,4 +167,13 @@ test("programs are told, and say nothing of themselves that reaches an app", asy
   assert.equal(headers.cookie, "a=b; c=d");
   for (const name of ["remote_user", "x-original-url", "x-rewrite-url"]) assert.equal(headers[name], undefined, name);
   for (const name of ["remote-groups", "remote-email"]) assert.equal(headers[name] ?? "", "", name);
+
+  // The pass alone leaves no cookie. A port that the client names does not count, Connection takes nothing out, and many cookies pass.
+  for (const [cookie, left] of [[pass, ""], [`a=${"x".repeat(6000)}; ${pass}`, `a=${"x".repeat(6000)}`]]) {
+    const again = await ask("wiki", { headers: { host: "wiki.home.example:1", connection: "close, Remote-User", cookie } });
+    assert.equal(again.status, 200, again.text);
+    const last = reached.at(-1).headers;
+    assert.equal(last["remote-user"], "grace");
+    assert.equal(last.cookie ?? "", left);
+  }
 });

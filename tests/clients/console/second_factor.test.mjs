@@ -25,7 +25,7 @@ test("it is set up with a QR code, and then asked for", async () => {
   await signIn(page);
   await page.goto(`${url}/profile`);
   await page.getByRole("link", { name: "Second factor" }).click();
-  await page.getByRole("link", { name: "Set up codes of an app" }).click();
+  await page.getByRole("link", { name: "Set up an authenticator app" }).click();
   await page.getByRole("img", { name: "QR code of the secret" }).waitFor();
   const secret = (await page.locator("#secret").innerText()).replaceAll(" ", "");
   // What is typed wrong is said at the field, and the secret stays.

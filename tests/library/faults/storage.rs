@@ -239,7 +239,7 @@ ask_first! {
     list_app_gates() -> Vec<AppGate>;
     get_app_gate(app_id: &str) -> Option<AppGate>;
     set_app_gate(gate: &AppGate) -> bool;
-    put_gate_pass(session_id: &str, pass: &SecretHash) -> bool;
+    put_gate_pass(session_id: &str, token: &SecretHash, pass: &SecretHash) -> bool;
     find_gate_visitor(pass: &SecretHash) -> Option<GateVisitor>;
     get_subject(user_id: &str, provider: Provider) -> Option<String>;
     list_subjects(provider: Provider) -> Vec<(Named, String)>;

@@ -209,7 +209,7 @@ fn who_sees_what_is_chosen_at_the_first_start_or_later_and_shown_with_apps_and_u
         .assert_shows("The only app, as everyone does.");
     let page = browser.submit(&page, "/manage/visibility", &[("appVisibility", "x")]);
     page.assert_status(422);
-    // Who changes apps and is no administrator does not see whom boards are shared with.
+    // A person who changes apps and is not an administrator does not see with whom boards are shared.
     root.user_with("editor", "app-modify-all");
     let editor = Browser::of(&server, "editor");
     editor.open(&of_app).assert_status(200).assert_hides("Seen by");
@@ -217,7 +217,7 @@ fn who_sees_what_is_chosen_at_the_first_start_or_later_and_shown_with_apps_and_u
 }
 
 #[test]
-fn what_the_host_has_fixed_is_not_asked_and_said() {
+fn what_the_host_has_fixed_is_shown_and_not_asked() {
     let server = Builder::default().argument("--app-visibility=boards").start();
     Browser::new(&server)
         .open("/start")

@@ -66,11 +66,11 @@ fn people_set_it_up_sign_in_with_it_and_remove_it() {
     let recovery = codes(&page);
     assert_eq!(recovery.len(), 10, "{}", page.html);
     let page = browser.open("/profile/second-factor");
-    page.assert_shows("Codes of an app")
+    page.assert_shows("Authenticator app")
         .assert_hides(&recovery[0])
         .assert_hides(&secret);
 
-    // Signing in takes two steps now, and leads where it was to lead.
+    // Signing in takes two steps now, and leads to the page that was asked for.
     let other = Browser::new(&server);
     let first = other.open("/sign-in?next=/boards");
     let fields = [LOGIN[0], LOGIN[1], ("next", "/boards")];
@@ -132,7 +132,7 @@ fn people_set_it_up_sign_in_with_it_and_remove_it() {
 }
 
 #[test]
-fn who_must_have_one_is_led_through_and_an_administrator_takes_it_away() {
+fn people_who_must_have_one_are_led_through_and_an_administrator_takes_it_away() {
     let server = Builder::default()
         .argument("--second-factor=everyone")
         .argument("--sign-in-throttle=off")
@@ -144,6 +144,7 @@ fn who_must_have_one_is_led_through_and_an_administrator_takes_it_away() {
         ("username", "root"),
         ("password", PASSWORD),
         ("email", "root@example.com"),
+        ("appVisibility", "boards"),
     ];
     let step = browser.submit(&start, "/start", &account);
     step.assert_shows("Set up a second factor now");
@@ -166,7 +167,10 @@ fn who_must_have_one_is_led_through_and_an_administrator_takes_it_away() {
     assert_eq!(hidden(&step, "secret"), secret);
     let done = confirm(&browser, &step, &code(&secret, 0));
     assert_eq!(codes(&done).len(), 10, "{}", done.html);
-    done.assert_shows("href=\"/welcome\"");
+    // Without a session the choice was not stored, and the next page says so.
+    let next = "/welcome?note=visibility-not-stored";
+    done.assert_shows(&format!("href=\"{next}\""));
+    browser.open(next).assert_shows("your choice could not be stored");
     browser.open("/profile").assert_status(200).assert_shows("root");
 
     // A user who has lost theirs.

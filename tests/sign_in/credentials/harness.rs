@@ -72,6 +72,12 @@ impl Host {
         Self::with(throttle, |service| service.limits(limits))
     }
 
+    /// With limits to sign-ins, and with passkeys for people who open it at this URL.
+    pub fn throttled_with_passkeys(public_url: &str) -> Self {
+        let throttle = |clock: Arc<TestClock>| Throttle::new(Arc::new(MemoryRecords::new(clock)));
+        Self::with(throttle, |service| service.passkeys(public_url))
+    }
+
     fn with(
         throttle: impl FnOnce(Arc<TestClock>) -> Throttle,
         settings: impl FnOnce(TestService) -> TestService,
@@ -117,7 +123,7 @@ impl Host {
         account.unwrap().password_hash.unwrap()
     }
 
-    /// All permits to hash a password: who needs one waits until they are dropped.
+    /// All permits to hash a password: a call that needs one waits until they are dropped.
     pub fn take_all_hash_permits(&self) -> Vec<WorkPermit> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let permits = (0..cores).map(|_| self.runtime.block_on(self.service.acquire_hash_permit(None)));

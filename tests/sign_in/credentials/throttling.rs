@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::harness::Host;
 
-/// Limits with which whoever waits for a permit gets one.
+/// Limits with which every caller who waits for a permit gets one.
 fn patient() -> Limits {
     Limits {
         wait: 2 * PATIENCE,

@@ -52,7 +52,7 @@ fn groups_are_found_by_path_and_the_map_names_them() {
     assert_eq!(
         groups_of(json!({"boss": {}})),
         ["Family"],
-        "an object is no list of names"
+        "an object is not a list of names"
     );
     assert_eq!(groups_of(json!(["others", "Family"])), [""; 0], "not in the map");
 }
@@ -148,7 +148,7 @@ fn a_group_that_has_lost_admin_does_not_get_it_back_from_the_issuer() {
     in_groups(&issuer, json!(["bosses"]));
     let ada = user(&server, &signed_in(&server, "1"));
     assert_eq!(ada["permissions"], json!(["app-create"]));
-    server.wait_for_log(0, "the group admins here lacks the permission");
+    server.wait_for_log(0, "the group admins here does not have the permission");
     // Where it is gone, it is made, with the permission.
     administrator
         .mutate("group.deleteGroup", &json!({"id": admins}))
@@ -241,7 +241,7 @@ fn a_template_names_people_and_gives_no_one_the_name_of_another() {
     issuer.knows(json!({"3": ada()}));
     let (_, page) = super::harness::sign_in(&server, "3");
     page.assert_refused(403, "FORBIDDEN");
-    // A part that is missing is no name.
+    // Without a part that is missing there is no name.
     named("Eve", None);
     let (_, page) = super::harness::sign_in(&server, "3");
     page.assert_refused(403, "FORBIDDEN");

@@ -135,7 +135,7 @@ fn without_a_good_invite_no_sign_in_begins_and_the_issuer_is_not_asked() {
 fn a_sign_up_that_fails_leaves_the_invite_and_open_sign_up_uses_it_too() {
     let (issuer, server, administrator) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
     two_people(&issuer);
-    group(&administrator, "editors", &[]);
+    let editors = group(&administrator, "editors", &[]);
     let family = group(&administrator, "family", &[]);
     let link = invite(&administrator, &[&family]);
     signed_in(&server, "2");
@@ -150,6 +150,15 @@ fn a_sign_up_that_fails_leaves_the_invite_and_open_sign_up_uses_it_too() {
     let ada = user(&server, &token)["id"].clone();
     assert_eq!(groups_of(&administrator, &ada), ["editors"]);
     assert_eq!(invites(&administrator), 0);
+    // The row has all groups that a new user joins, also one that the invite gives and the issuer states.
+    issuer.knows(json!({"4": {"preferred_username": "bob", "groups": ["editors", "family"]}}));
+    let (_, page) = sign_up(&server, &invite(&administrator, &[&family]), "4");
+    page.assert_redirect("/");
+    let mut joined = [format!("+{editors}"), format!("+{family}")];
+    joined.sort();
+    let input = json!({"page": 1, "pageSize": 10, "procedure": "sign-in", "outcome": "OK"});
+    let rows = administrator.query("audit.getPaginated", &input).data();
+    assert_eq!(rows["items"][0]["groups"], json!(joined.join(" ")));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::Bench;
 use crate::credentials::harness::Host;
 
 #[test]
-fn who_knows_the_password_learns_what_is_lacking_and_no_one_else() {
+fn only_the_right_password_tells_which_second_factor_is_missing() {
     let bench = Bench::new();
     bench.root.user("bob");
     let (_, kinds) = ticket_of(&bench.begin());
@@ -44,10 +44,13 @@ fn who_knows_the_password_learns_what_is_lacking_and_no_one_else() {
     bench.sign_in(&code).assert_status(200);
     // A code of a user who has no factor is ignored.
     sign_in_with(&bench.host.client, "bob", PASSWORD, "123456").assert_status(200);
+    // A field that was left empty is not a wrong code.
+    let message = |answer: portico_tests::Answer| answer.error()["message"].clone();
+    assert_eq!(message(bench.sign_in(" ")), message(bench.begin()));
 }
 
 #[test]
-fn a_code_is_good_one_step_beside_its_own_and_once() {
+fn a_code_is_good_within_one_step_of_its_own_and_once() {
     let bench = Bench::new();
     // The code with which it was set up is used.
     ticket_of(&bench.sign_in(&bench.code_after(0)));
@@ -167,7 +170,7 @@ fn a_guesser_of_codes_waits_like_one_of_passwords_whatever_name_and_ticket_they_
     for failures in 1..=5 {
         number += 1;
         ticket_of(&guess(number, &wrong()));
-        // The right code is refused meanwhile, and so is one beside the password.
+        // The right code is refused meanwhile, and so is one that is sent with the password.
         number += 1;
         let wait = if failures < 3 { 1 } else { 3 };
         let waiting = guess(number, &bench.code_after(1));
@@ -208,7 +211,7 @@ fn a_guesser_of_codes_waits_like_one_of_passwords_whatever_name_and_ticket_they_
 }
 
 #[test]
-fn a_failed_second_step_costs_no_address_of_its_owner_the_way_in() {
+fn a_failed_second_step_does_not_lock_an_address_of_its_owner_out() {
     let host = Host::throttled();
     let bench = Bench::on(host);
     // From here alice signs in: the password, then the code.
@@ -227,6 +230,20 @@ fn a_failed_second_step_costs_no_address_of_its_owner_the_way_in() {
     }
     bench.wait();
     bench.sign_in(&bench.code_after(1)).assert_status(200);
+}
+
+#[test]
+fn others_at_the_address_do_not_come_between_the_two_steps() {
+    let host = Host::throttled();
+    let bench = Bench::on(host);
+    let ticket = bench.ticket();
+    bench.go_on(&ticket, &bench.code_after(1)).assert_status(200);
+    // Others send texts that are no tickets, until the address has no attempt left.
+    let statuses: Vec<_> = (0..12).map(|_| bench.go_on("none", "none").status).collect();
+    assert_eq!(statuses.last(), Some(&429), "{statuses:?}");
+    bench.wait();
+    let ticket = bench.ticket();
+    bench.go_on(&ticket, &bench.code_after(1)).assert_status(200);
 }
 
 #[test]

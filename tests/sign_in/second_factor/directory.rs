@@ -9,7 +9,7 @@ use crate::ldap::slapd::{PASSWORD, Slapd};
 
 #[test]
 #[ignore = "make test-all"]
-fn a_user_of_a_directory_needs_it_beside_their_password_there() {
+fn a_user_of_a_directory_needs_it_as_well_as_their_password_there() {
     let slapd = Slapd::start();
     let server = slapd.service().start();
     let root = administrator(&server);
@@ -40,8 +40,8 @@ fn a_user_of_a_directory_needs_it_beside_their_password_there() {
     let id = ada.get("/api/auth/session").json()["user"]["id"].clone();
     let rows: Value = root.query("audit.getPaginated", &page).data();
     let rows = rows["items"].as_array().expect("rows").iter();
-    let lacking: Vec<_> = rows
+    let first_steps: Vec<_> = rows
         .filter(|row| row["target"] == id && row["provider"] == "ldap")
         .collect();
-    assert!(!lacking.is_empty(), "no row of what was lacking");
+    assert!(!first_steps.is_empty(), "no row of the first step");
 }

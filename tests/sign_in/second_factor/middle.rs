@@ -52,7 +52,7 @@ fn a_ticket_whose_factor_was_removed_meanwhile_signs_in() {
 }
 
 #[test]
-fn a_ticket_is_no_credential() {
+fn a_ticket_is_not_a_credential() {
     let bench = Bench::new();
     let ticket = bench.ticket();
     for headers in [
@@ -82,7 +82,7 @@ fn a_ticket_is_no_credential() {
     assert_eq!(ticket_of(&answer), (ticket, vec!["totp".to_owned()]));
     let own = bench.alice.query("secondFactor.getOwn", &Value::Null).data();
     assert_eq!(own["factors"].as_array().expect("factors").len(), 1);
-    // A text that is no ticket is none.
+    // A text that is not a ticket is refused.
     for ticket in ["", "x", &"x".repeat(43)] {
         bench
             .go_on(ticket, &bench.code_after(1))

@@ -25,7 +25,7 @@ fn again(host: &Host, policy: SecondFactorPolicy) -> Listening {
 }
 
 #[test]
-fn who_must_have_one_sets_it_up_before_a_session_begins() {
+fn people_who_must_have_one_set_it_up_before_a_session_begins() {
     let host = Host::start();
     let root = administrator_of(&host.client);
     let alice = root.user("alice");
@@ -43,7 +43,7 @@ fn who_must_have_one_sets_it_up_before_a_session_begins() {
         .key(&alice.key.key)
         .get("/api/auth/session")
         .assert_status(200);
-    // A wrong password is refused as ever.
+    // A wrong password is refused as before.
     let wrong = client.post(
         "/api/auth/sign-in",
         &json!({"username": "alice", "password": "a wrong horse"}),
@@ -52,7 +52,7 @@ fn who_must_have_one_sets_it_up_before_a_session_begins() {
 
     let (ticket, kinds) = ticket_of(&begin(client, "alice"));
     assert_eq!(kinds, [""; 0]);
-    // There is nothing that a code could be of.
+    // There is no factor to which a code could belong.
     assert_eq!(
         ticket_of(&sign_in_with(client, "alice", PASSWORD, "123456")).1,
         [""; 0]
@@ -114,7 +114,7 @@ fn administrators_must_have_one_where_only_they_must() {
         .query("secondFactor.getOwn", &Value::Null)
         .data();
     assert_eq!(own["required"], true);
-    // Who becomes an administrator must have one at the next sign-in.
+    // A user who becomes an administrator must have one at the next sign-in.
     let group = root.group("bosses", &["admin"]);
     let alice = root.query("user.search", &json!({"query": "alice"})).data()[0]["id"].clone();
     root.mutate("group.addMember", &json!({"groupId": group, "userId": alice}))

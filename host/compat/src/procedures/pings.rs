@@ -33,7 +33,7 @@ async fn ping(caller: &Caller, input: Value) -> Outcome {
         ));
     };
     Ok(match known["status"].as_str() {
-        // Portico keeps that it was below 500, and not which one it was.
+        // Portico keeps only that the status was below 500.
         Some("up") => json!({ "url": url, "statusCode": 200, "durationMs": known["milliseconds"] }),
         Some("unknown") => json!({ "url": url, "error": "not checked yet: ask again in some seconds" }),
         _ => json!({ "url": url, "error": known["reason"] }),

@@ -305,7 +305,7 @@ async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String,
             found.insert(invite.id.clone(), (invite.title().into(), "/invites".into()));
         }
     }
-    // The API tells nobody of the sessions of others.
+    // The API does not tell users about the sessions of others.
     if !ids("session").is_empty() {
         let sessions: Vec<Session> = visit.api.query("session.getAll", Value::Null).await?;
         for session in sessions

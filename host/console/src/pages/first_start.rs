@@ -58,8 +58,13 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
                     Ok(see("/welcome?note=visibility-not-stored"))
                 }
             },
-            Err(error) if error.lacked_factor.is_some() => {
-                second_step::show(&visit, &error, "/welcome").await
+            Err(error) if error.missing_factor.is_some() => {
+                // There is no session yet with which the choice could be stored.
+                let next = match form.text("appVisibility") {
+                    "boards" => "/welcome?note=visibility-not-stored",
+                    _ => "/welcome",
+                };
+                second_step::show(&visit, &error, next).await
             }
             Err(_) => Ok(see("/sign-in?note=registered")),
         },

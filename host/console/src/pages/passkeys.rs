@@ -20,7 +20,7 @@ pub(super) fn routes() -> Router {
     Router::new().route("/sign-in/passkey", get(begin).post(sign_in))
 }
 
-/// The form of a passkey of who is not signed in; `None` if this browser has signed in meanwhile.
+/// The passkey form of a person who is not signed in; `None` if this browser has signed in meanwhile.
 pub(super) async fn read(visit: &Visit, request: Request) -> Result<Option<Form>, ApiError> {
     match visit.form_with(&WITH_PASSKEY, request).await {
         Ok(form) if form.is_old() => Ok(None),

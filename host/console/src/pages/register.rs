@@ -133,7 +133,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
     match visit.api.mutate::<Value>("user.register", input).await {
         Ok(_) => match begin(&visit.api, &form).await {
             Ok(()) => Ok(see("/")),
-            Err(error) if error.lacked_factor.is_some() => second_step::show(&visit, &error, "/").await,
+            Err(error) if error.missing_factor.is_some() => second_step::show(&visit, &error, "/").await,
             Err(_) => Ok(see("/sign-in?note=registered")),
         },
         // An invite that is used up or has expired is refused too.

@@ -13,7 +13,7 @@ use super::{
     sign_in::{begin_again, own_path},
 };
 use crate::{
-    api::{ApiError, LackedFactor},
+    api::{ApiError, MissingFactor},
     form::{Form, Problems},
     qr::{NewSecret, Qr},
     respond::{page, page_with, see},
@@ -73,29 +73,29 @@ struct CodesPage<'a> {
     next: &'a str,
 }
 
-/// The page for what a sign-in with a right password lacks.
+/// The page that asks for the second factor, or sets up the first one.
 pub(super) async fn show(visit: &Visit, error: &ApiError, next: &str) -> PageResult {
-    let Some(lacked) = &error.lacked_factor else {
+    let Some(missing) = &error.missing_factor else {
         return Err(error.clone());
     };
-    if lacked.second_factor.is_empty() {
-        return show_set_up(visit, lacked, next).await;
+    if missing.second_factor.is_empty() {
+        return show_set_up(visit, missing, next).await;
     }
     Ok(page(&CodePage {
         v: visit,
-        ticket: &lacked.ticket,
-        kinds: lacked.second_factor.join(" "),
+        ticket: &missing.ticket,
+        kinds: missing.second_factor.join(" "),
         next,
         problems: Problems::default(),
     }))
 }
 
-async fn show_set_up(visit: &Visit, lacked: &LackedFactor, next: &str) -> PageResult {
-    let input = json!({ "ticket": lacked.ticket });
+async fn show_set_up(visit: &Visit, missing: &MissingFactor, next: &str) -> PageResult {
+    let input = json!({ "ticket": missing.ticket });
     let secret = visit.api.post("/api/auth/second-factor/secret", input).await?;
     Ok(page(&SetUpPage {
         v: visit,
-        ticket: &lacked.ticket,
+        ticket: &missing.ticket,
         next,
         secret,
         problems: Problems::default(),
@@ -140,7 +140,7 @@ async fn go_on(visit: &Visit, form: &Form, route: &str, input: Value) -> PageRes
     let Err(error) = sent else {
         return Ok(see(next));
     };
-    let is_wrong = error.lacked_factor.is_some();
+    let is_wrong = error.missing_factor.is_some();
     if error.status == StatusCode::UNAUTHORIZED && !is_wrong {
         return begin_again(visit, &error, next).await;
     }
@@ -201,7 +201,7 @@ async fn set_up_by(visit: &Visit, form: &Form, route: &str, input: Value) -> Pag
         }
         Err(error) => error,
     };
-    if error.lacked_factor.is_some() {
+    if error.missing_factor.is_some() {
         // They have set one up elsewhere meanwhile.
         return show(visit, &error, next).await;
     }

@@ -161,7 +161,7 @@ async fn sign_in(visit: Visitor, request: Request) -> PageResult {
     let provider = form.optional("provider");
     match with_password(&visit.api, form.text("username"), form.text("password"), provider).await {
         Ok(()) => Ok(see(own_path(form.text("next")))),
-        Err(error) if error.lacked_factor.is_some() => {
+        Err(error) if error.missing_factor.is_some() => {
             second_step::show(&visit, &error, own_path(form.text("next"))).await
         }
         Err(error) if error.is_of_input() || matches!(error.status.as_u16(), 401 | 429) => {

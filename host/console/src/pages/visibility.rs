@@ -116,7 +116,7 @@ impl SeenOn {
         segment(&self.id)
     }
 
-    /// How many of those whom it is shared with are not named.
+    /// How many users and groups with which it is shared are not named.
     pub fn more(&self) -> usize {
         (self.user_count + self.group_count).saturating_sub(self.users.len() + self.groups.len())
     }

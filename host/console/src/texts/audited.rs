@@ -39,8 +39,8 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "secondFactor.addTotp",
-        "Set up codes of an app",
-        "Codes einer App einrichten",
+        "Set up an authenticator app",
+        "Authenticator-App einrichten",
     ),
     (
         "secondFactor.beginPasskey",
@@ -56,7 +56,7 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "secondFactor.delete",
-        "Remove an own second factor",
+        "Remove own second factor",
         "Eigenen zweiten Faktor entfernen",
     ),
     (

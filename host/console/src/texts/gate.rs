@@ -12,7 +12,7 @@ texts! {
         link: "Gate", "Tor";
         title: "Gate", "Tor";
         of_app: "{} at the gate", "{} am Tor";
-        lead: "People reach the app at its link through the gate. Here is where else it is.", "Am Link der App kommt man durch das Tor zu ihr. Hier steht, wo sie sonst noch ist.";
+        lead: "People reach the app through the gate, at its link and at these addresses.", "Am Link der App kommt man durch das Tor zu ihr. Hier steht, wo sie sonst noch ist.";
         addresses: "Further addresses", "Weitere Adressen";
         addresses_hint: "One on each line, such as https://tv.home.example/. Everything below an address belongs to the app.", "Eine je Zeile, etwa https://tv.home.example/. Alles unter einer Adresse gehört zur App.";
         is_open: "Let everyone in, signed in or not", "Alle hineinlassen, angemeldet oder nicht";

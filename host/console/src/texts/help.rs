@@ -20,8 +20,8 @@ texts! {
         profile_text: "In your profile. Where a sign-in provider knows you, it decides on your name and email.", "In Ihrem Profil. Wenn ein Anmeldedienst Sie kennt, bestimmt er Namen und E-Mail-Adresse.";
         password: "I forgot my password", "Ich habe mein Passwort vergessen";
         password_text: "Ask your administrator for a link with which you set a new one.", "Bitten Sie Ihren Administrator um einen Link, mit dem Sie ein neues setzen.";
-        second_factor: "How do I keep others out who know my password?", "Wie halte ich andere fern, die mein Passwort kennen?";
-        second_factor_text: "With a second factor: codes of an app on your phone, which you set up in your profile. If you lose the app, one of your recovery codes signs you in; without those, ask your administrator.", "Mit einem zweiten Faktor: Codes einer App auf Ihrem Telefon, die Sie in Ihrem Profil einrichten. Wenn Sie die App verlieren, melden Sie sich mit einem Wiederherstellungscode an; ohne diese fragen Sie Ihren Administrator.";
+        second_factor: "How do I keep out others who know my password?", "Wie halte ich andere fern, die mein Passwort kennen?";
+        second_factor_text: "With a second factor: codes of an authenticator app on your phone, which you set up in your profile. If you lose the app, one of your recovery codes signs you in; without those, ask your administrator.", "Mit einem zweiten Faktor: Codes einer Authenticator-App auf Ihrem Telefon, die Sie in Ihrem Profil einrichten. Wenn Sie die App verlieren, melden Sie sich mit einem Wiederherstellungscode an; ohne diese fragen Sie Ihren Administrator.";
         missing: "Why do I not see an app or a board?", "Warum sehe ich eine App oder ein Board nicht?";
         missing_text: "It is not shared with you, or it was deleted. Ask who made it, or your administrator.", "Es ist nicht mit Ihnen geteilt, oder es wurde gelöscht. Fragen Sie, wer es angelegt hat, oder Ihren Administrator.";
         keys: "How does a program sign in?", "Wie meldet sich ein Programm an?";

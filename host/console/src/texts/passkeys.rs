@@ -9,13 +9,13 @@ texts! {
         use_one: "Use a passkey", "Passkey verwenden";
         or_passkey: "Or use one of your passkeys.", "Oder verwenden Sie einen Ihrer Passkeys.";
         add: "Add a passkey", "Passkey hinzufügen";
-        add_lead: "A passkey is kept by your phone, your computer, your password manager or a security key. It is asked for after your password; if it checks your finger, your face or a PIN, it also signs you in alone.", "Einen Passkey bewahrt Ihr Telefon, Ihr Computer, Ihr Passwort-Manager oder ein Sicherheitsschlüssel auf. Nach ihm wird nach Ihrem Passwort gefragt; prüft er Ihren Finger, Ihr Gesicht oder eine PIN, meldet er Sie auch allein an.";
+        add_lead: "Your phone, your computer, your password manager or a security key keeps a passkey. Portico asks for it after your password; if it checks your finger, your face or a PIN, it also signs you in alone.", "Einen Passkey bewahrt Ihr Telefon, Ihr Computer, Ihr Passwort-Manager oder ein Sicherheitsschlüssel auf. Portico fragt nach Ihrem Passwort auch nach ihm; prüft er Ihren Finger, Ihr Gesicht oder eine PIN, meldet er Sie auch allein an.";
         or_add: "Or add a passkey instead", "Oder stattdessen einen Passkey hinzufügen";
         name: "Name", "Name";
         name_hint: "Such as the device that keeps it.", "Zum Beispiel das Gerät, das ihn aufbewahrt.";
         rename: "Rename", "Umbenennen";
         needs_script: "Passkeys need JavaScript.", "Passkeys brauchen JavaScript.";
-        failed: "Your browser gave no passkey: that was cancelled, took too long, or it has none for this page. Try again.", "Ihr Browser hat keinen Passkey gegeben: Das wurde abgebrochen, hat zu lange gedauert, oder er hat keinen für diese Seite. Versuchen Sie es noch einmal.";
+        failed: "Your browser did not send a passkey: you cancelled it, it took too long, or there is none for this page. Try again.", "Ihr Browser hat keinen Passkey gegeben: Das wurde abgebrochen, hat zu lange gedauert, oder er hat keinen für diese Seite. Versuchen Sie es noch einmal.";
         there: "This device already keeps a passkey of yours.", "Dieses Gerät bewahrt schon einen Passkey von Ihnen auf.";
     }
 }

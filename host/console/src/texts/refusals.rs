@@ -112,6 +112,10 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::OwnSecondFactor => {
             "Um Ihren eigenen zweiten Faktor zu entfernen, brauchen Sie einen Code davon: Das geht in Ihrem Profil"
         }
+        R::RecentSignInNeeded => {
+            "Ein weiterer zweiter Faktor wird innerhalb von zehn Minuten nach der Anmeldung hinzugefügt: Melden Sie sich zuerst \
+             noch einmal an"
+        }
         R::WrongOwnSecondFactor => "Der Code passt nicht oder wurde schon benutzt",
         R::WrongOwnPasskey => {
             "Der Passkey wurde nicht angenommen; versuchen Sie es noch einmal, mit einem von Ihren eigenen"

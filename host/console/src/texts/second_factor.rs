@@ -6,14 +6,15 @@ texts! {
     /// Signing in with it, and setting it up.
     SecondFactor {
         title: "Second factor", "Zweiter Faktor";
-        lead: "When you sign in with your password, Portico asks for a code as well, which changes every half minute. Who knows only your password does not get in.", "Wenn Sie sich mit Ihrem Passwort anmelden, fragt Portico zusätzlich nach einem Code, der sich alle halbe Minute ändert. Wer nur Ihr Passwort kennt, kommt nicht hinein.";
+        lead: "When you sign in with your password, Portico also asks for a code, which changes every half minute. Then your password alone is not enough to get in.", "Wenn Sie sich mit Ihrem Passwort anmelden, fragt Portico zusätzlich nach einem Code, der sich alle halbe Minute ändert. Wer nur Ihr Passwort kennt, kommt nicht hinein.";
         elsewhere: "You sign in with a provider: the second factor is set up there.", "Sie melden sich mit einem Anbieter an: Der zweite Faktor wird dort eingerichtet.";
         is_required: "A second factor is required here. If you remove it, you set one up again at the next sign-in.", "Hier ist ein zweiter Faktor Pflicht. Wenn Sie ihn entfernen, richten Sie bei der nächsten Anmeldung wieder einen ein.";
         kind: "Kind", "Art";
-        totp: "Codes of an app", "Codes einer App";
+        totp: "Authenticator app", "Authenticator-App";
         passkey: "Passkey", "Passkey";
-        set_up: "Set up codes of an app", "Codes einer App einrichten";
-        set_up_lead: "You need an app for such codes on your phone or computer, for example Aegis, Ente Auth or your password manager.", "Sie brauchen eine App für solche Codes auf Ihrem Telefon oder Computer, zum Beispiel Aegis, Ente Auth oder Ihren Passwort-Manager.";
+        set_up: "Set up an authenticator app", "Authenticator-App einrichten";
+        set_up_lead: "You need an authenticator app on your phone or computer, for example Aegis, Ente Auth or your password manager.", "Sie brauchen eine Authenticator-App auf Ihrem Telefon oder Computer, zum Beispiel Aegis, Ente Auth oder Ihren Passwort-Manager.";
+        further: "You have a second factor already. If you signed in more than ten minutes ago, sign in again before you add another.", "Sie haben schon einen zweiten Faktor. Wenn Sie sich vor mehr als zehn Minuten angemeldet haben, melden Sie sich noch einmal an, bevor Sie einen weiteren hinzufügen.";
         must: "Set up a second factor now", "Jetzt einen zweiten Faktor einrichten";
         must_lead: "It is required here before you go on.", "Hier ist er Pflicht, bevor Sie weitermachen.";
         scan: "Scan this picture with the app, or type the secret into it.", "Scannen Sie dieses Bild mit der App, oder tippen Sie das Geheimnis ein.";
@@ -32,12 +33,12 @@ texts! {
         recovery: "Recovery codes", "Wiederherstellungscodes";
         left: "One recovery code is left.|{} recovery codes are left.", "Ein Wiederherstellungscode ist übrig.|{} Wiederherstellungscodes sind übrig.";
         renew: "Make ten new ones", "Zehn neue anlegen";
-        renew_hint: "The present ones end. For this you need a code.", "Die jetzigen gelten dann nicht mehr. Dafür brauchen Sie einen Code.";
+        renew_hint: "The present ones stop working. You need a code for this.", "Die jetzigen gelten dann nicht mehr. Dafür brauchen Sie einen Code.";
         remove: "Remove", "Entfernen";
         remove_title: "Remove this second factor?", "Diesen zweiten Faktor entfernen?";
-        remove_lead: "Your other sessions end. For this you need a code of the app, or a recovery code.", "Ihre anderen Sitzungen enden. Dafür brauchen Sie einen Code der App oder einen Wiederherstellungscode.";
+        remove_lead: "Your other sessions end. You need a code of the app, or a recovery code, for this.", "Ihre anderen Sitzungen enden. Dafür brauchen Sie einen Code der App oder einen Wiederherstellungscode.";
         never_used: "never", "nie";
-        of_user: "A user who has lost app and recovery codes cannot sign in. Remove the second factor only if you are sure who is asking: the user's sessions end.", "Ein Benutzer, der App und Wiederherstellungscodes verloren hat, kann sich nicht anmelden. Entfernen Sie den zweiten Faktor nur, wenn Sie sicher sind, wer darum bittet: Die Sitzungen des Benutzers enden.";
+        of_user: "A user who has lost the app and the recovery codes cannot sign in. Remove the second factor only if you are sure who is asking: the user's sessions end.", "Ein Benutzer, der App und Wiederherstellungscodes verloren hat, kann sich nicht anmelden. Entfernen Sie den zweiten Faktor nur, wenn Sie sicher sind, wer darum bittet: Die Sitzungen des Benutzers enden.";
         none_of_user: "This user has none.", "Dieser Benutzer hat keinen.";
         remove_of_user: "Remove the second factor", "Zweiten Faktor entfernen";
     }

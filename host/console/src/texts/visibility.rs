@@ -19,7 +19,7 @@ texts! {
         by_strangers: "Everyone, also without signing in: it is on a public board.", "Alle, auch ohne Anmeldung: Sie steht auf einem öffentlichen Board.";
         by_everyone: "Everyone who signs in.", "Alle, die sich anmelden.";
         by_boards: "Those who see these boards:", "Wer diese Boards sieht:";
-        by_nobody: "It is on no board. Only those who see every app see it.", "Sie steht auf keinem Board. Nur wer alle Apps sieht, sieht sie.";
+        by_nobody: "It is not on a board. Only people who see every app see it.", "Sie steht auf keinem Board. Nur wer alle Apps sieht, sieht sie.";
         on_boards: "It is on these boards:", "Sie steht auf diesen Boards:";
         public: "everyone", "alle";
         group: "group {}", "Gruppe {}";

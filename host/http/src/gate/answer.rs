@@ -1,4 +1,4 @@
-//! What a proxy is answered: who comes, or where they sign in.
+//! What the gate returns to a proxy: who the user is, or where they sign in.
 
 use axum::{
     body::Body,
@@ -24,7 +24,7 @@ const NAME: HeaderName = HeaderName::from_static("remote-name");
 const EMAIL: HeaderName = HeaderName::from_static("remote-email");
 const GROUPS: HeaderName = HeaderName::from_static("remote-groups");
 
-/// The request may reach its app. All headers are always there, so that none of a client's takes their place.
+/// The request may reach its app. All headers are always set, so that a client cannot set one of them.
 pub(super) fn passes(request: &HeaderMap, visitor: Option<&GateVisitor>) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -126,7 +126,7 @@ pub(super) fn refuses(http: &Shared, headers: &HeaderMap, asked: &Asked, refusal
     response
 }
 
-/// Where a person signs in and comes back from; `None` if there are no pages.
+/// The address at which a person signs in, and from which they come back; `None` if there are no pages.
 fn sign_in_url(http: &Shared, asked: &Asked) -> Option<HeaderValue> {
     let settings = &http.settings;
     settings.gate.as_ref()?.page?;

@@ -2,7 +2,7 @@
 //! pass.
 //!
 //! Invariants:
-//! - Only trusted proxies are answered. What they ask about comes once and without contradiction, or is refused.
+//! - Only trusted proxies may ask. What they ask about must be there once and without contradiction.
 //! - The pass is a cookie of its own, for all hosts of the domain. Nothing else reads it, and here nothing else counts.
 //! - A browser goes on only to an address of an app that its user may open.
 
@@ -41,7 +41,7 @@ const SECURE_COOKIE: &str = "__Secure-portico_gate";
 /// The cookie that counts how often a browser came for a pass within seconds.
 const TRIES: &str = "portico_gate_tries";
 
-/// A browser that comes more often keeps no pass, and would be sent to and fro for ever.
+/// A browser that comes more often does not keep its pass, and would be redirected without end.
 const MOST_TRIES: u32 = 10;
 
 pub(crate) const INPUT: Shape =
@@ -191,9 +191,5 @@ fn with_pass(http: &Shared, gate: &Gate, mut response: Response, pass: &str, sec
 
 /// The name of the cookie with the pass.
 fn cookie(http: &Shared) -> &'static str {
-    if http.settings.is_secure() {
-        SECURE_COOKIE
-    } else {
-        PLAIN_COOKIE
-    }
+    http.settings.cookie_name(PLAIN_COOKIE, SECURE_COOKIE)
 }

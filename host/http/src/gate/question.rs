@@ -22,7 +22,7 @@ pub(super) struct Asked {
     pub target: Target,
     /// Whether a person opens a page, and can be led to another one.
     pub opens_page: bool,
-    /// Whether the proxy understands no redirect, and only passes headers on (`auth_request` of nginx).
+    /// Whether the proxy does not understand redirects, and only passes headers on (`auth_request` of nginx).
     pub only_statuses: bool,
 }
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_smuggled_in_beside_it_is_refused() {
+    fn what_is_smuggled_in_with_it_is_refused() {
         for more in [
             &[("x-forwarded-host", "wiki.home.example")][..],
             &[("x-forwarded-host", "open.home.example")],

@@ -23,7 +23,7 @@ pub(super) struct Endpoint<'a> {
     pub refusals: &'a [Code],
     /// Whether it redirects the browser.
     pub redirects: bool,
-    /// Whether it answers proxies: without a body where a request may pass, and where a person has to sign in first with a
+    /// Whether proxies call it: it returns no body where a request may pass, and where a person has to sign in first with a
     /// redirect.
     pub is_gate: bool,
     /// The content type, if it is not JSON.

@@ -64,7 +64,7 @@ async fn a_challenge_is_good_for_its_purpose_and_its_holder() {
     for other in others {
         let challenge = one.begin(ADA, &secrets).await.unwrap();
         assert!(!one.end(&challenge, other).await.unwrap(), "{other:?}");
-        // Whoever tries has used it up.
+        // Every try uses it up.
         assert!(!one.end(&challenge, ADA).await.unwrap());
     }
 }

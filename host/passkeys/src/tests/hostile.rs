@@ -153,7 +153,7 @@ fn passkeys_of_others_are_refused() {
 }
 
 #[test]
-fn an_authenticator_that_nobody_touched_is_refused() {
+fn an_authenticator_that_was_not_touched_is_refused() {
     let (mut authenticator, passkey) = registered();
     authenticator.flags = VERIFIED;
     assert_eq!(
@@ -164,7 +164,7 @@ fn an_authenticator_that_nobody_touched_is_refused() {
 }
 
 #[test]
-fn client_data_that_is_no_such_object_is_refused() {
+fn client_data_that_is_not_such_an_object_is_refused() {
     let (mut authenticator, passkey) = registered();
     let sent = assert(&mut authenticator);
     let nested = [b"[".repeat(1000), b"]".repeat(1000)].concat();
@@ -197,13 +197,7 @@ fn client_data_that_is_no_such_object_is_refused() {
 #[test]
 fn every_cut_and_every_byte_more_is_refused() {
     let mut authenticator = Authenticator::new(ORIGIN);
-    let options = party().creation_options(&NewPasskey {
-        user_handle: &user_handle("ada"),
-        user_name: "ada",
-        present: &[],
-        challenge: CHALLENGE,
-    });
-    let whole = registration(&authenticator.create(&options));
+    let whole = create(&mut authenticator);
     let passkey = party().register(&whole, CHALLENGE).unwrap();
     let with = |object: &[u8]| {
         let sent = Registration {
@@ -238,13 +232,7 @@ fn every_cut_and_every_byte_more_is_refused() {
 #[test]
 fn whatever_is_changed_in_a_registration_what_is_read_is_bounded() {
     let mut authenticator = Authenticator::ed25519(ORIGIN);
-    let options = party().creation_options(&NewPasskey {
-        user_handle: &user_handle("ada"),
-        user_name: "ada",
-        present: &[],
-        challenge: CHALLENGE,
-    });
-    let whole = registration(&authenticator.create(&options));
+    let whole = create(&mut authenticator);
     let mut random = fastrand::Rng::with_seed(41);
     for _ in 0..20_000 {
         let mut sent = whole.clone();

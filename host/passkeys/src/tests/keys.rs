@@ -96,7 +96,7 @@ fn other_keys_are_refused() {
 }
 
 #[test]
-fn what_is_no_point_of_the_curve_verifies_nothing() {
+fn what_is_not_a_point_of_the_curve_verifies_nothing() {
     for key in [es256(), eddsa(), rs256(&[0xc4; 256], &[2])] {
         let key = PublicKey::read(&key).unwrap();
         for signature in [&[0; 64][..], &[0x30, 6, 2, 1, 1, 2, 1, 1], &[1; 256], &[]] {

@@ -39,15 +39,20 @@ fn assertion(sent: &Value) -> Assertion {
     .unwrap()
 }
 
-/// Registers this authenticator's passkey for ada.
-fn register(authenticator: &mut Authenticator) -> Result<Passkey, Refused> {
+/// A registration by this authenticator for ada.
+fn create(authenticator: &mut Authenticator) -> Registration {
     let options = party().creation_options(&NewPasskey {
         user_handle: &user_handle("ada"),
         user_name: "ada",
         present: &[],
         challenge: CHALLENGE,
     });
-    party().register(&registration(&authenticator.create(&options)), CHALLENGE)
+    registration(&authenticator.create(&options))
+}
+
+/// Registers this authenticator's passkey for ada.
+fn register(authenticator: &mut Authenticator) -> Result<Passkey, Refused> {
+    party().register(&create(authenticator), CHALLENGE)
 }
 
 /// An assertion by this authenticator.

@@ -92,7 +92,7 @@ async fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
     server.run("home", records);
     drop(PostgresStorage::open(&url).await.unwrap());
     let versions = "SELECT version || ' ' || oldest FROM portico_version";
-    assert_eq!(server.run("home", versions), format!("{NEWEST} 13"));
+    assert_eq!(server.run("home", versions), format!("{NEWEST} 15"));
     for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
         let kept = format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND NOT may_change");
         assert_eq!(server.run("home", &kept), "1", "{table}");
@@ -225,6 +225,59 @@ async fn in_a_database_from_before_it_was_stored_everyone_sees_every_app() {
     let kept =
         "SELECT count(*) FROM site WHERE name = 'Casa' AND density = 'icons' AND app_visibility = 'everyone'";
     assert_eq!(server.run("home", kept), "1");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn an_app_and_a_session_from_before_the_gate_have_nothing_of_it_and_take_it() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..8]).await.unwrap();
+    let records = "
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, false, true);
+        INSERT INTO app (id, name, name_key, icon_url, href) VALUES ('a', 'Wiki', 'wiki', '/i.svg', 'https://w.example');
+        INSERT INTO session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+            VALUES ('s', '\\x08', 'u', 1, 9, 2, 9)";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let kept = "SELECT (SELECT count(*) FROM app WHERE href = 'https://w.example')
+        + (SELECT count(*) FROM session WHERE token_hash = '\\x08' AND last_used_at = 2)";
+    assert_eq!(server.run("home", kept), "2");
+    let both = "SELECT (SELECT count(*) FROM app_gate) + (SELECT count(*) FROM gate_pass)";
+    assert_eq!(server.run("home", both), "0");
+    let set = "
+        INSERT INTO app_gate VALUES ('a', 'https://x.example/', true);
+        INSERT INTO gate_pass VALUES ('s', '\\x09', '\\x08')";
+    server.run("home", set);
+    assert_eq!(server.run("home", both), "2");
+    server.run("home", "DELETE FROM app; DELETE FROM session");
+    assert_eq!(server.run("home", both), "0");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_user_from_before_has_no_second_factor_and_may_set_one_up() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..9]).await.unwrap();
+    let records = "
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            open_search_in_new_tab) VALUES ('u', 'credentials', 'ada', 'ada', 'dark', 1, false, true)";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    assert_eq!(server.run("home", "SELECT name FROM user_account"), "ada");
+    let both = "SELECT (SELECT count(*) FROM second_factor) + (SELECT count(*) FROM recovery_code)";
+    assert_eq!(server.run("home", both), "0");
+    let factor = "
+        INSERT INTO second_factor (id, user_id, kind, data, created_at) VALUES ('f', 'u', 'totp', 'A', 7);
+        INSERT INTO recovery_code (user_id, number, code_hash) VALUES ('u', 0, '\\x07')";
+    server.run("home", factor);
+    assert_eq!(server.run("home", both), "2");
+    server.run("home", "DELETE FROM user_account");
+    assert_eq!(server.run("home", both), "0");
 }
 
 #[tokio::test]

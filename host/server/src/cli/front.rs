@@ -42,8 +42,9 @@ pub struct FrontSettings {
     /// issuer by itself, and /sign-in?local stops that [default: on]
     #[arg(long, env = "PORTICO_PASSWORD_SIGN_IN", value_name = "WHO")]
     pub password_sign_in: Option<PasswordSignInChoice>,
-    /// Who must have a second factor to sign in with a password, Portico's or the directory's: optional (those who set one
-    /// up), administrators or everyone. Who must have one and has none sets it up at the next sign-in [default: optional]
+    /// Which users must have a second factor to sign in with a password, Portico's or the directory's: optional (users
+    /// decide), administrators or everyone. A user who must have one and has none sets it up at the next sign-in
+    /// [default: optional]
     #[arg(long, env = "PORTICO_SECOND_FACTOR", value_name = "WHO")]
     pub second_factor: Option<SecondFactorChoice>,
     /// A session ends after this time without use (90m, 12h, 7d) [default: 7d]

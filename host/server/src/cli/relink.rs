@@ -25,10 +25,10 @@ const MOST_BYTES: u64 = 16 << 20;
 const HELP: &str = "\
 To Portico, an issuer under another URL is another issuer, with other people. Use this after the same issuer
 has got another URL and kept its subjects (the claim `sub`). A user of --from becomes the user with the same
-subject at --to. No one is found by name or email, because people may choose those.
+subject at --to. Users are never found by name or email, because people may choose those.
 
 If the subjects have changed, --map names a file with a JSON object of the old and the new ones. Then only
-the users in it move. Without it, never move to another issuer that counts its people: 7 is someone else.
+the users in it move. Without it, never move to another issuer that numbers its users: 7 is another person.
 
 If another user has one of the new subjects already, nothing is changed. Set --oidc-issuer before or after it;
 until both are done, people of the new URL are refused or become new users.
@@ -52,16 +52,16 @@ enum RelinkProvider {
 
 #[derive(Args)]
 struct RelinkOidc {
-    /// The issuer's URL so far, as it was in --oidc-issuer
+    /// The old URL of the issuer, as it was in --oidc-issuer
     #[arg(long, value_name = "URL")]
     from: String,
-    /// The issuer's URL from now on
+    /// The new URL of the issuer
     #[arg(long, value_name = "URL")]
     to: String,
     /// A file with the new subjects: a JSON object {"old subject": "new subject"}
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
-    /// Say what would be done, and change nothing
+    /// Print what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -275,7 +275,7 @@ pub async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir,
     });
     if let Some(gate) = &http.gate {
         info!(
-            "a gate is in front of apps at hosts of {}: who sees an app may open it{}",
+            "a gate is in front of apps at hosts of {}: people who see an app may open it{}",
             gate.domain,
             match settings.apps.by_board() {
                 Some(true) => "",

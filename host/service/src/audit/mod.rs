@@ -122,9 +122,9 @@ fn log_failed_sign_in(
     error: &Error,
 ) {
     let is_first_step = error
-        .lacked_factor
+        .missing_factor
         .as_ref()
-        .is_some_and(|lacked| !lacked.is_wrong);
+        .is_some_and(|missing| !missing.is_wrong);
     if error.code != Code::Unauthorized || is_first_step {
         return;
     }

@@ -1,4 +1,4 @@
-//! `gate.*`: where apps are for the gate in front of them, in addition to their links, and which of them pass for everyone.
+//! `gate.*`: where apps are for the gate in front of them, in addition to their links, and which of them let everyone in.
 
 use portico_model::{
     PathSegment,
@@ -29,10 +29,10 @@ pub(super) const ADDRESSES: Shape = Bounded(
     &List(&Bounded(&Text, Bound::length(bounds::GATE_ADDRESS))),
     Bound::Count(0, MOST_ADDRESSES as u32),
 );
-pub(super) const ADDRESSES_ABOUT: &str = "Where the app is as well as at its link: URLs with `http:` or `https:`, of at most 2,048 \
-     characters, without a query, a fragment and a username. Everything below an address is the app's.";
+pub(super) const ADDRESSES_ABOUT: &str = "The further addresses of the app, in addition to its link: URLs with `http:` or \
+     `https:`, of at most 2,048 characters, without a query, a fragment and a username. Everything below an address is the app's.";
 pub(super) const IS_OPEN_ABOUT: &str =
-    "Whether the app passes the gate for everyone, signed in or not, while it is on a public board.";
+    "Whether the gate lets everyone in, signed in or not, while the app is on a public board.";
 
 records! {
     struct Update {
@@ -46,7 +46,8 @@ const GATE: Shape = Named(
     "AppGate",
     &Record(&[
         required("id", Text).about("The app's id."),
-        required("addresses", List(&Text)).about("Where the app is as well as at its link."),
+        required("addresses", List(&Text))
+            .about("The further addresses of the app, in addition to its link."),
         required("isOpen", Boolean).about(IS_OPEN_ABOUT),
     ]),
 );
@@ -67,7 +68,7 @@ pub(super) static ROWS: &[Row] = &[
     .needs(Permission::AppModifyAll)
     .about(
         "Replaces what is set of an app for the gate: further addresses, as browsers write them and each once, and whether \
-         it passes for everyone.",
+         the gate lets everyone in.",
     )
     .at("PUT", "/api/apps/{id}/gate")
     .refuses(&[Code::NotFound]),

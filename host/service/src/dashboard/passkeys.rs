@@ -1,4 +1,4 @@
-//! `secondFactor.*` of passkeys: the caller adds one in two steps, renames it, and proves to have one. The others are in
+//! `secondFactor.*` of passkeys: the caller adds one in two steps, renames it, and proves that they have one. The others are in
 //! `second_factors.rs`.
 
 use portico_model::error::{Code, Error};
@@ -9,7 +9,7 @@ use portico_rules::{
 use portico_storage::{Access, SecondFactor};
 
 use super::{
-    second_factors::{ADDED, Added, check_provider, own_id, proof_by},
+    second_factors::{ADDED, Added, check_provider, check_recent, own_id, proof_by},
     transaction::require_found,
     validate::{Fields, LABEL},
 };
@@ -52,7 +52,8 @@ pub(super) static ROWS: &[Row] = &[
     .recorded(Recorded::Changes)
     .about(
         "Begins to add a passkey of the caller, and returns what a browser needs to make it. `NOT_FOUND`: passkeys are off, \
-         because the public URL is not set, or not one at which browsers make passkeys.",
+         because the public URL is not set, or not one at which browsers make passkeys; `FORBIDDEN`: as for \
+         `secondFactor.addPasskey`.",
     )
     .at("POST", "/api/secondFactors/own/passkeys/options")
     .refuses(&[Code::Forbidden, Code::NotFound]),
@@ -62,8 +63,8 @@ pub(super) static ROWS: &[Row] = &[
     .protected()
     .about(
         "Adds a passkey of the caller, which a browser has made for the options of `secondFactor.beginPasskey`. `CONFLICT`: \
-         the passkey is known, or the caller has 10 second factors; `FORBIDDEN`: the caller signs in at an issuer; \
-         `NOT_FOUND`: passkeys are off.",
+         the passkey is known, or the caller has 10 second factors; `FORBIDDEN`: the caller signs in at an issuer, or has a \
+         second factor and did not sign in within the last ten minutes; `NOT_FOUND`: passkeys are off.",
     )
     .at("POST", "/api/secondFactors/own/passkeys")
     .refuses(&[Code::Conflict, Code::Forbidden, Code::NotFound]),
@@ -92,6 +93,10 @@ async fn begin(call: Call) -> Result<Output, Error> {
     let user_id = own_id(&call)?;
     let mut transaction = call.begin(Access::Read).await?;
     check_provider(&mut *transaction, &user_id).await?;
+    // Otherwise an authenticator would make one that is then refused.
+    if !transaction.list_second_factors(&user_id).await?.is_empty() {
+        check_recent(&call, &mut *transaction, &user_id).await?;
+    }
     drop(transaction);
     json(&registration_options(&call, &user_id).await?)
 }
@@ -108,6 +113,9 @@ async fn add(mut call: Call) -> Result<Output, Error> {
     check_provider(&mut *transaction, &user_id).await?;
     let now = resources.clock.now();
     let (id, recovery_codes) = setting_up::add(resources, &mut *transaction, &user_id, &factor, now).await?;
+    if recovery_codes.is_empty() {
+        check_recent(&call, &mut *transaction, &user_id).await?;
+    }
     transaction.commit().await?;
     json(&Added { id, recovery_codes })
 }

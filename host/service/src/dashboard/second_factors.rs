@@ -1,8 +1,10 @@
 //! `secondFactor.*`: the second factors of the caller, and of other users for administrators.
 //!
 //! Invariants:
-//! - To remove one's own, or to get new recovery codes, one needs a code or a passkey: a session that was left open must not be
-//!   enough. Codes are counted by the throttle like passwords.
+//! - To remove their own factor, or to get new recovery codes, users need a code or a passkey: a session that was left open
+//!   must not be enough. Codes are counted by the throttle like passwords.
+//! - To add a factor to those that are there, they must have signed in recently: with a factor of their own, people who find a
+//!   session or a key could otherwise remove the others.
 //! - Removing one ends the user's other sessions.
 //! - No answer has the secret of a second factor that is set up.
 
@@ -16,7 +18,7 @@ use portico_rules::{
     refusal::{Missing, Refusal},
     rule::{Plain, Rule},
 };
-use portico_storage::{Access, AccountKey, DashboardTransaction, SecondFactor};
+use portico_storage::{Access, AccountKey, Authentication, DashboardTransaction, SecondFactor};
 use serde::Serialize;
 
 use super::transaction::require_found;
@@ -39,6 +41,9 @@ use crate::{
     sign_in::NewSecret,
     throttle::ThrottledAccount,
 };
+
+/// How long after signing in a user may add a further second factor.
+const RECENT: Timestamp = 10 * 60 * 1000;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -123,7 +128,8 @@ const FACTORS: Shape = Named(
                 "SecondFactor",
                 &Record(&[
                     required("id", Text).about("Its id."),
-                    required("kind", Choice(&FactorKind::NAMES)).about("`totp`: codes of an app; `passkey`."),
+                    required("kind", Choice(&FactorKind::NAMES))
+                        .about("`totp`: codes of an authenticator app; `passkey`."),
                     required("name", NULLABLE_TEXT).about("The name that its user gave it."),
                     required("createdAt", Date).about("When it was set up."),
                     required("lastUsedAt", NULLABLE_DATE).about("When it was last used; null = never."),
@@ -171,8 +177,9 @@ pub(super) static ROWS: &[Row] = &[
     )
     .protected()
     .about(
-        "Sets up codes of an app as a second factor of the caller, once the app shows the right code. `CONFLICT`: the caller \
-         has codes of an app, or 10 second factors; `FORBIDDEN`: the caller signs in at an issuer.",
+        "Sets up an authenticator app as a second factor of the caller, once it shows the right code. `CONFLICT`: the caller \
+         has such an app, or 10 second factors; `FORBIDDEN`: the caller signs in at an issuer, or has a second factor and \
+         did not sign in within the last ten minutes.",
     )
     .at("POST", "/api/secondFactors/own/totp")
     .refuses(&[Code::Conflict, Code::Forbidden]),
@@ -272,6 +279,9 @@ async fn add_totp(mut call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Write).await?;
     check_provider(&mut *transaction, &user_id).await?;
     let (id, recovery_codes) = setting_up::add(resources, &mut *transaction, &user_id, &factor, now).await?;
+    if recovery_codes.is_empty() {
+        check_recent(&call, &mut *transaction, &user_id).await?;
+    }
     transaction.commit().await?;
     json(&Added { id, recovery_codes })
 }
@@ -414,6 +424,23 @@ async fn require_user(transaction: &mut dyn DashboardTransaction, user_id: &str)
         .get_account(&AccountKey::Id(user_id.to_owned()))
         .await?;
     account.map(drop).ok_or_else(|| Error::not_found(Missing::User))
+}
+
+/// Refuses a caller who has a second factor already, and did not sign in recently. A key never does.
+pub(super) async fn check_recent(
+    call: &Call,
+    transaction: &mut dyn DashboardTransaction,
+    user_id: &str,
+) -> Result<(), Error> {
+    if let Authentication::Session(current) = &call.identity.authentication {
+        let now = call.resources.clock.now();
+        let sessions = transaction.list_sessions(user_id).await?;
+        let session = sessions.iter().find(|session| session.id == *current);
+        if session.is_some_and(|session| now.saturating_sub(session.created_at) < RECENT) {
+            return Ok(());
+        }
+    }
+    Err(Refusal::RecentSignInNeeded.into())
 }
 
 /// Refuses users whose second factor is a matter of the issuer.

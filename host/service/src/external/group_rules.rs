@@ -64,7 +64,7 @@ impl GroupRules {
             let ours = ours.trim().to_owned();
             if !is_name_of_group(&ours) {
                 return Err(format!(
-                    "{ours:?} is no name of a group: 1 to 64 characters on one line"
+                    "{ours:?} is not a valid name of a group: 1 to 64 characters on one line"
                 ));
             }
             if rules.map.insert(provider_key(&theirs)?, ours).is_some() {

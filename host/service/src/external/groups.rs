@@ -208,7 +208,7 @@ pub(super) async fn replace(
         warn!(
             request,
             user = user_id,
-            "the provider's group of administrators gives no admin: the group {ADMIN_GROUP} here lacks the permission"
+            "the provider's group of administrators does not give admin: the group {ADMIN_GROUP} here does not have the permission"
         );
     }
     Ok(changes)

@@ -1,10 +1,10 @@
 //! Gives users the subjects that they have at an issuer after it has moved: `portico relink`.
 //!
 //! Invariants:
-//! - A user gets the subject that they had, or the one that a map gives for it. No one is found by name or email, which people
+//! - A user gets the subject that they had, or the one that a map gives for it. Users are never found by name or email, which people
 //!   may choose.
 //! - All of it is one transaction. Nothing changes if a person would get a subject that another user has.
-//! - With a map, only the users in it move: two issuers that count their people have the same subjects for others.
+//! - With a map, only the users in it move: two issuers that number their users have the same subjects for different people.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     identity::Identity,
     resources::Resources,
-    second_factor::{Lacking, Step, Taken, take},
+    second_factor::{MissingStep, Step, Taken, take},
     sessions::{self, IssuedSession, SessionTimes},
 };
 
@@ -73,7 +73,7 @@ enum Door<'a> {
 pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, IssuedSession), Error> {
     match sign_in_with(sign_in, external, None).await? {
         Entered::Session(user, issued) => Ok((user, issued)),
-        Entered::Lacking(..) => Err(no_session()),
+        Entered::Missing(..) => Err(no_session()),
     }
 }
 
@@ -81,7 +81,7 @@ pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(Signed
 pub(crate) enum Entered {
     Session(SignedIn, IssuedSession),
     /// The user is stored as the provider describes them, and needs a second factor.
-    Lacking(SignedIn, Lacking),
+    Missing(SignedIn, MissingStep),
 }
 
 /// The same for a provider that vouches for a password only: with the second factor of the user.
@@ -101,7 +101,7 @@ async fn sign_in_with(
     let (user, begun) = sign_in.resources.in_time(sign_in.run(external, step)).await?;
     Ok(match begun.ok_or_else(no_session)? {
         Begun::Session(issued) => Entered::Session(user, issued),
-        Begun::Lacking(lacking) => Entered::Lacking(user, lacking),
+        Begun::Missing(missing) => Entered::Missing(user, missing),
     })
 }
 
@@ -109,10 +109,10 @@ fn no_session() -> Error {
     Error::internal(anyhow::anyhow!("a sign-in began no session"))
 }
 
-/// A session, or the second factor that lacks for it.
+/// A session, or the second factor that is missing for it.
 enum Begun {
     Session(IssuedSession),
-    Lacking(Lacking),
+    Missing(MissingStep),
 }
 
 /// The same for a user for whom a proxy vouches with each request: no session begins.
@@ -230,6 +230,10 @@ impl SignIn<'_> {
                 }
             }
             changes = groups::replace(&mut *transaction, &user.id, stated, self.request_id).await?;
+            if matches!(door, Door::Invited(_)) {
+                // Also the groups of the invite that are stated, which they joined before.
+                changes.added = transaction.list_memberships(&user.id).await?;
+            }
         }
         if let Some(audited) = &person.audited {
             audited.changed_groups(&changes.added, &changes.removed);
@@ -249,11 +253,11 @@ impl SignIn<'_> {
                     context.signed_in(&issued.session);
                     Begun::Session(issued)
                 }
-                Taken::Lacking(lacking) => {
+                Taken::Missing(missing) => {
                     if let Some(audited) = &person.audited {
                         audited.refused(&user.id, Code::Unauthorized.name());
                     }
-                    Begun::Lacking(lacking)
+                    Begun::Missing(missing)
                 }
             });
         } else if let Some(audited) = &person.audited {

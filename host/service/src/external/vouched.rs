@@ -36,12 +36,12 @@ pub struct External {
 /// Whether a person who has no user yet becomes a new one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SignUp {
-    /// Everyone does for whom the provider vouches.
+    /// Everyone for whom the provider vouches.
     #[default]
     On,
-    /// People do who come by the link of an invite.
+    /// People with the link of an invite.
     ByInvite,
-    /// No one does.
+    /// No new people.
     Off,
 }
 

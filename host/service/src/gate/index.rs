@@ -5,7 +5,7 @@
 //! - A path that programs read differently, or that another letter case would give to another app, belongs to no app, unless
 //!   the whole origin is of the same apps: it can lead to nothing else then.
 //! - An app deeper than [`MOST_DEEP`] has no address, and what is there belongs to no other app.
-//! - A host outside the domain, and an address of no app, belong to none.
+//! - A host outside the domain belongs to no app.
 
 use std::collections::HashMap;
 
@@ -32,6 +32,8 @@ struct Site {
     /// The most segments of a path, and its most bytes in lower case.
     depth: usize,
     length: usize,
+    /// Apps with a path that programs read differently. It is the address of no app.
+    ambiguous: Vec<Id>,
     /// Whether the whole origin is of the same apps.
     is_of_same: bool,
 }
@@ -42,10 +44,10 @@ struct Address {
     apps: Vec<Id>,
 }
 
-/// What an address belongs to.
+/// The apps to which an address belongs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
-    /// These apps: whoever sees one of them may open it.
+    /// These apps: a caller who sees one of them may open it.
     Apps(&'a [Id]),
     /// No app.
     Nothing,
@@ -60,9 +62,13 @@ impl Index {
         for place in places {
             let urls = place.href.iter().chain(&place.addresses);
             for found in urls.filter_map(|url| Place::of(url.trim())) {
-                if domain.has(&found.origin.host) {
-                    let site = sites.entry(found.origin.as_str().to_owned()).or_default();
-                    site.add(&found.segments, &place.app_id);
+                if !domain.has(&found.origin.host) {
+                    continue;
+                }
+                let site = sites.entry(found.origin.as_str().to_owned()).or_default();
+                match found.path.is_plain {
+                    true => site.add(&found.path.segments, &place.app_id),
+                    false => site.ambiguous.push(place.app_id.clone()),
                 }
             }
         }
@@ -72,7 +78,7 @@ impl Index {
         Self(sites)
     }
 
-    /// What this belongs to.
+    /// The apps to which an address belongs.
     pub fn find(&self, target: &Target) -> Found<'_> {
         let Some(site) = self.0.get(target.origin.as_str()) else {
             return Found::Nothing;
@@ -122,6 +128,7 @@ impl Site {
         };
         let mut all = self.by_path.values().flatten();
         all.all(|address| address.apps == root.apps)
+            && self.ambiguous.iter().all(|app| root.apps.iter().eq([app]))
     }
 
     fn at_root(&self) -> Found<'_> {
@@ -317,10 +324,18 @@ mod tests {
             place(
                 "git",
                 "https://git.home.example/",
-                &["https://git.home.example/explore"],
+                &[
+                    "https://git.home.example/explore",
+                    "https://git.home.example//explore",
+                ],
             ),
             place("part", "https://part.home.example/app", &[]),
+            place("root", "https://odd.home.example/", &[]),
+            place("odd", "https://odd.home.example/x%2fy", &[]),
         ]);
+        for (uri, app) in [("/", "root"), ("/x", "root"), ("/x%2fy", "?"), ("//x", "?")] {
+            assert_eq!(apps_at(&index, "https", "odd.home.example", uri), app, "{uri}");
+        }
         for uri in ["/", "/a%2Fb", "//x", "/x/../y", "/EXPLORE", "/a;b"] {
             assert_eq!(apps_at(&index, "https", "git.home.example", uri), "git", "{uri}");
         }

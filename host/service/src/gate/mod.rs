@@ -1,10 +1,10 @@
 //! The gate in front of apps: whether a request at a proxy may reach the app that it is for.
 //!
 //! Invariants:
-//! - Who sees an app may open it, by the same condition in storage as everywhere. Nobody passes to an address of no app.
-//! - A pass is worth something only here. It ends with its session, and is looked up with each request.
-//! - A decision writes nothing. Once an hour for each person and app a row of the audit log is written afterwards, and the
-//!   use of the session with it.
+//! - A user who sees an app may open it, by the same condition in storage as everywhere. An address of no app is refused.
+//! - A pass is valid only here. It ends with its session, and is looked up with each request.
+//! - A decision writes nothing. Once an hour for each person and app a row of the audit log is written afterwards, and once an
+//!   hour, or half as long as a session may be unused, the use of the session.
 //! - Addresses of apps are in memory. At the host that changes them the change counts with the next request, at others on
 //!   the same database within [`FRESH`]. Apps, people and their rights are looked up with each request.
 
@@ -13,15 +13,17 @@ mod place;
 mod visits;
 
 use std::{
+    hash::Hash,
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError, RwLock, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use portico_model::error::Error;
+use portico_model::{Id, Timestamp, error::Error};
 use portico_rules::{permissions::sees_all_apps, refusal::Refusal};
 use portico_storage::{
     Access, AuditEntry, Authentication, CallContext, DONE, DashboardTransaction, GateVisitor, Viewer,
+    hash_secret,
     secrets::{gate_pass, parse_gate_pass},
 };
 use tracing::debug;
@@ -29,7 +31,7 @@ use tracing::debug;
 pub use self::place::{GateDomain, Target, kept_address};
 use self::{
     index::{Found, Index},
-    visits::{Visit, Visits},
+    visits::{HOUR, Noted, Visit},
 };
 use crate::{
     identity::Identity,
@@ -55,7 +57,9 @@ pub struct Gate {
     current: RwLock<Option<Loaded>>,
     /// Held while addresses are read.
     loading: tokio::sync::Mutex<()>,
-    visits: Mutex<Visits>,
+    visits: Mutex<Noted<Visit>>,
+    /// Sessions whose use was noted.
+    uses: Mutex<Noted<Id>>,
 }
 
 #[derive(Clone)]
@@ -83,12 +87,12 @@ pub struct Question<'a> {
 pub enum Decision {
     /// The request may reach its app.
     Pass {
-        /// Who sends it; `None` if they are not signed in, at an app that passes for everyone.
+        /// The user who sends it; `None` if they are not signed in, at an app that lets everyone in.
         visitor: Option<Box<GateVisitor>>,
     },
     /// Its sender has to sign in.
     SignIn,
-    /// It may not.
+    /// The request may not reach an app.
     Refuse(Refusal),
 }
 
@@ -113,7 +117,9 @@ impl Gate {
             sessions,
             current: RwLock::default(),
             loading: tokio::sync::Mutex::default(),
-            visits: Mutex::default(),
+            visits: Mutex::new(Noted::every(HOUR)),
+            // A session that is used does not expire in between.
+            uses: Mutex::new(Noted::every(HOUR.min(sessions.idle.as_millis() as Timestamp / 2))),
         }
     }
 
@@ -177,7 +183,7 @@ impl Gate {
         Ok(decision)
     }
 
-    /// Gives the session with this token a pass, if its user may open what is asked for: the text of the pass.
+    /// Gives the session with this token a pass, if its user may open what is asked for. Returns the text of the pass.
     ///
     /// The pass is stored with the first one of a session and after its token has changed, and not each time.
     pub async fn admit(
@@ -215,7 +221,8 @@ impl Gate {
         if known.is_none() {
             let mut transaction = storage.begin_dashboard(Access::Write, &context).await?;
             // The session may have ended meanwhile, or have another token.
-            let stored = transaction.put_gate_pass(session_id, &pass).await?;
+            let token = hash_secret(token);
+            let stored = transaction.put_gate_pass(session_id, &token, &pass).await?;
             if !stored {
                 return Err(Error::unauthorized());
             }
@@ -224,7 +231,7 @@ impl Gate {
         Ok(text)
     }
 
-    /// Notes a visit after the decision, once an hour. A failure is logged and affects no request.
+    /// Notes a visit and the use of its session after the decision, now and then. A failure is logged and affects no request.
     fn note(
         &self,
         resources: &Arc<Resources>,
@@ -243,21 +250,21 @@ impl Gate {
             has_passed: refusal.is_none(),
         };
         let now = resources.clock.now();
-        let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
-        if !visits.is_first(&visit, now) {
+        if is_due(&self.visits, &visit, now) {
+            let authentication = Authentication::Session(visitor.session_id.clone());
+            let entry = AuditEntry::new(VISIT, question.request_id)
+                .by(Some(&visit.user_id), &authentication)
+                .about(&visit.app_id);
+            resources.audit.note(AuditEntry {
+                time: now,
+                address: question.address,
+                outcome: refusal.map_or(DONE, |code| code.name()).into(),
+                ..entry
+            });
+        }
+        if !is_due(&self.uses, &visitor.session_id, now) {
             return;
         }
-        drop(visits);
-        let authentication = Authentication::Session(visitor.session_id.clone());
-        let entry = AuditEntry::new(VISIT, question.request_id)
-            .by(Some(&visit.user_id), &authentication)
-            .about(&visit.app_id);
-        resources.audit.note(AuditEntry {
-            time: now,
-            address: question.address,
-            outcome: refusal.map_or(DONE, |code| code.name()).into(),
-            ..entry
-        });
         let context: CallContext = Identity::anonymous().context(question.request_id);
         let expires_at = self.sessions.expires_at(now, visitor.ends_at);
         let (storage, session_id) = (resources.storage.clone(), visitor.session_id.clone());
@@ -305,7 +312,12 @@ impl Gate {
     }
 }
 
-/// Which of these apps this viewer may open: one that they see, or one that passes for everyone.
+fn is_due<K: Clone + Eq + Hash>(noted: &Mutex<Noted<K>>, key: &K, now: Timestamp) -> bool {
+    let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+    noted.is_due(key, now)
+}
+
+/// Which of these apps this viewer may open: one that they see, or one that lets everyone in.
 async fn open(
     transaction: &mut dyn DashboardTransaction,
     apps: &[String],

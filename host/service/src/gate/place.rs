@@ -134,19 +134,16 @@ fn is_escape(escape: &[u8]) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub origin: Origin,
-    pub segments: Vec<String>,
+    pub path: Path,
 }
 
 impl Place {
-    /// The place that a URL names; `None` if it is not one of the web, or if programs read its path differently.
+    /// The place that a URL names; `None` if it is not one of the web.
     pub fn of(url: &str) -> Option<Self> {
         let url = Url::parse(url).ok()?;
         let origin = Origin::of(&url)?;
         let path = Path::read(url.path());
-        path.is_plain.then_some(Self {
-            origin,
-            segments: path.segments,
-        })
+        Some(Self { origin, path })
     }
 }
 
@@ -158,7 +155,7 @@ pub fn kept_address(text: &str) -> Option<String> {
         && url.password().is_none()
         && url.query().is_none()
         && url.fragment().is_none();
-    Place::of(url.as_str()).filter(|_| is_bare)?;
+    Place::of(url.as_str()).filter(|place| is_bare && place.path.is_plain)?;
     Some(url.into())
 }
 

@@ -1,15 +1,15 @@
-//! Who came to which app, once an hour.
+//! Which people came to which apps, and which sessions were used, each noted once in a while.
 //!
-//! Invariant: what is remembered is bounded. Beyond the bound a visit may be noted more than once in an hour.
+//! Invariant: what is remembered is bounded. Beyond the bound something may be noted more often.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, hash::Hash};
 
 use portico_model::{Id, Timestamp};
 
 /// A visit is noted again after this time, in milliseconds.
-const HOUR: Timestamp = 60 * 60 * 1000;
+pub(super) const HOUR: Timestamp = 60 * 60 * 1000;
 
-/// The most visits that are remembered.
+/// The most that is remembered.
 const MOST: usize = 10_000;
 
 /// A person at an app, and whether they passed.
@@ -20,24 +20,35 @@ pub(super) struct Visit {
     pub has_passed: bool,
 }
 
-/// The visits of the last hour.
-#[derive(Default)]
-pub(super) struct Visits(HashMap<Visit, Timestamp>);
+/// What was noted of late.
+pub(super) struct Noted<K> {
+    /// How long it counts, in milliseconds.
+    period: Timestamp,
+    last: HashMap<K, Timestamp>,
+}
 
-impl Visits {
-    /// Whether this visit is the first in an hour.
-    pub fn is_first(&mut self, visit: &Visit, now: Timestamp) -> bool {
-        let is_recent = |at: Timestamp| at <= now && now - at < HOUR;
-        if self.0.get(visit).is_some_and(|at| is_recent(*at)) {
+impl<K: Clone + Eq + Hash> Noted<K> {
+    /// What is noted once in this time, in milliseconds.
+    pub fn every(period: Timestamp) -> Self {
+        Self {
+            period,
+            last: HashMap::new(),
+        }
+    }
+
+    /// Whether this is to be noted now, which counts as done.
+    pub fn is_due(&mut self, key: &K, now: Timestamp) -> bool {
+        let is_recent = |at: Timestamp| at <= now && now - at < self.period;
+        if self.last.get(key).is_some_and(|at| is_recent(*at)) {
             return false;
         }
-        if self.0.len() >= MOST {
-            self.0.retain(|_, at| is_recent(*at));
+        if self.last.len() >= MOST {
+            self.last.retain(|_, at| is_recent(*at));
         }
-        if self.0.len() >= MOST {
-            self.0.clear();
+        if self.last.len() >= MOST {
+            self.last.clear();
         }
-        self.0.insert(visit.clone(), now);
+        self.last.insert(key.clone(), now);
         true
     }
 }
@@ -55,20 +66,23 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_is_the_first_once_an_hour_and_what_is_remembered_is_bounded() {
-        let mut visits = Visits::default();
-        assert!(visits.is_first(&visit(1), 1));
-        assert!(!visits.is_first(&visit(1), HOUR));
-        assert!(visits.is_first(&visit(2), HOUR));
+    fn a_visit_is_due_once_an_hour_and_what_is_remembered_is_bounded() {
+        let mut visits = Noted::every(HOUR);
+        assert!(visits.is_due(&visit(1), 1));
+        assert!(!visits.is_due(&visit(1), HOUR));
+        assert!(visits.is_due(&visit(2), HOUR));
         let refused = Visit {
             has_passed: false,
             ..visit(1)
         };
-        assert!(visits.is_first(&refused, HOUR));
-        assert!(visits.is_first(&visit(1), HOUR + 1));
+        assert!(visits.is_due(&refused, HOUR));
+        assert!(visits.is_due(&visit(1), HOUR + 1));
+        let mut uses = Noted::every(500);
+        assert!(uses.is_due(&"session", 1) && uses.is_due(&"another", 1));
+        assert!(!uses.is_due(&"session", 500) && uses.is_due(&"session", 501));
         for user in 0..3 * MOST {
-            visits.is_first(&visit(user), HOUR + 2);
-            assert!(visits.0.len() <= MOST);
+            visits.is_due(&visit(user), HOUR + 2);
+            assert!(visits.last.len() <= MOST);
         }
     }
 }

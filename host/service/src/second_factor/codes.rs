@@ -1,6 +1,6 @@
 //! What people type: a code of an app, or a recovery code.
 //!
-//! A recovery code has 80 random bits, so that its hash needs to be no slow one.
+//! A recovery code has 80 random bits, so its hash need not be slow.
 
 use portico_storage::{SecretHash, hash_secret, secrets::Secrets};
 
@@ -9,12 +9,12 @@ use super::totp;
 /// How many recovery codes a user gets.
 pub(crate) const RECOVERY_CODES: usize = 10;
 
-/// Letters and digits that are not taken for one another: 32, so that a byte picks each as likely.
+/// Letters and digits that are not mistaken for one another: 32, so that a random byte picks each with the same probability.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 /// The characters of a recovery code, and those between two hyphens.
 const LENGTH: usize = 16;
 const GROUP: usize = 4;
-/// No code is longer, however it is typed.
+/// The most characters of a code, however it is typed.
 const LONGEST: usize = 64;
 
 /// A code, as it was typed.
@@ -27,7 +27,7 @@ pub(crate) enum Typed {
 }
 
 impl Typed {
-    /// Reads a code, whatever spaces and hyphens it has; `None` if it has the form of neither.
+    /// Reads a code, whatever spaces and hyphens it has; `None` if it has neither form.
     pub fn read(text: &str) -> Option<Self> {
         if text.len() > LONGEST {
             return None;

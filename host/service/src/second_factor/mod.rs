@@ -2,9 +2,9 @@
 //!
 //! Invariants:
 //! - No session begins without the factor that its user has or must have. Between the password and the factor a client has
-//!   a ticket (`tickets.rs`), which is good for nothing else: there is no session that may do less than others.
+//!   a ticket (`tickets.rs`), which is good for nothing else: no session may do less than others.
 //! - The transaction in which a session begins uses up the code: a time step and a recovery code are good once.
-//! - Only who knows the password learns whether a user has a factor.
+//! - Only people who know the password learn whether a user has a factor.
 //! - A passkey whose authenticator has verified the person stands for the password, too.
 //! - What an issuer, a proxy or an embedding dashboard vouches for needs no factor here.
 
@@ -21,7 +21,7 @@ pub use self::{
     policy::SecondFactorPolicy,
 };
 pub(crate) use self::{
-    taking::{Lacking, Step, Taken, take, use_code, use_passkey},
+    taking::{MissingStep, Step, Taken, take, use_code, use_passkey},
     tickets::{Ticket, Tickets},
 };
 pub use portico_passkeys::{NoRelyingParty, RelyingParty};

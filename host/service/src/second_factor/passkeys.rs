@@ -91,7 +91,7 @@ pub(crate) struct Proof {
 }
 
 impl Passkeys {
-    /// Those of this relying party, whose ceremonies are in these records.
+    /// The passkeys of this relying party, whose ceremonies are in these records.
     pub(crate) fn new(party: RelyingParty, records: Arc<dyn SharedRecords>) -> Self {
         let ceremonies = Ceremonies::new(records);
         Self { party, ceremonies }
@@ -168,7 +168,7 @@ impl Passkeys {
         Ok(Options { public_key })
     }
 
-    /// Reads a proof that ends this ceremony; `None` if another one or none began with its challenge.
+    /// Reads a proof that ends this ceremony; `None` if no ceremony, or another one, began with its challenge.
     pub(crate) async fn read_proof(
         &self,
         ceremony: Ceremony<'_>,
@@ -236,7 +236,7 @@ impl Passkeys {
 }
 
 impl Proof {
-    /// The handle of the passkey that it says to be of.
+    /// The handle of the passkey that it claims to be from.
     pub fn handle(&self) -> String {
         encode(&self.assertion.id)
     }

@@ -6,7 +6,7 @@ use portico_storage::{ADMIN, DashboardTransaction};
 /// Who must have a second factor to sign in with a password. Sessions and keys that exist stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecondFactorPolicy {
-    /// No one.
+    /// No user.
     #[default]
     Optional,
     /// Administrators.

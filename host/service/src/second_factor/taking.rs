@@ -27,8 +27,9 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// With the code that was sent, if one was.
+    /// With the code that was sent, if one was. A field that was left empty has none.
     pub fn of(code: Option<String>) -> Self {
+        let code = code.filter(|code| !code.trim().is_empty());
         code.map_or(Self::Password, Self::Code)
     }
 }
@@ -37,17 +38,17 @@ impl Step {
 pub(crate) enum Taken {
     /// It is, and the recovery codes of the factor that was set up.
     Passed(Vec<String>),
-    Lacking(Lacking),
+    Missing(MissingStep),
 }
 
-/// What a sign-in lacks.
-pub(crate) struct Lacking {
+/// What is missing for a session to begin.
+pub(crate) struct MissingStep {
     /// The kinds of factors that the user has.
     pub kinds: Vec<FactorKind>,
     pub refusal: Refusal,
 }
 
-impl Lacking {
+impl MissingStep {
     /// Whether a factor was sent, and is wrong.
     pub fn is_wrong(&self) -> bool {
         matches!(self.refusal, Refusal::WrongSecondFactor | Refusal::WrongPasskey)
@@ -66,7 +67,7 @@ pub(crate) async fn take(
     if let Step::PasskeyAlone(proof) = step {
         return match use_passkey(resources, transaction, &factors, proof, now).await? {
             true => Ok(Taken::Passed(Vec::new())),
-            // No ticket: nobody has typed a password.
+            // No ticket: no password was typed.
             false => Err(Refusal::WrongPasskey.into()),
         };
     }
@@ -78,7 +79,7 @@ pub(crate) async fn take(
         return Ok(
             match resources.second_factor.demands(transaction, user_id).await? {
                 false => Taken::Passed(Vec::new()),
-                true => Taken::Lacking(Lacking {
+                true => Taken::Missing(MissingStep {
                     kinds: Vec::new(),
                     refusal: Refusal::SecondFactorToSetUp,
                 }),
@@ -86,7 +87,7 @@ pub(crate) async fn take(
         );
     }
     let refusal = match step {
-        // Who has one proves it: a ticket adds no other.
+        // A user who has one proves it: a ticket does not add another one.
         Step::Password | Step::SetUp(_) | Step::PasskeyAlone(_) => Refusal::SecondFactorNeeded,
         Step::Passkey(None) => Refusal::WrongPasskey,
         Step::Passkey(Some(proof)) => {
@@ -101,7 +102,7 @@ pub(crate) async fn take(
         },
     };
     let kinds = kinds_of(&factors);
-    Ok(Taken::Lacking(Lacking { kinds, refusal }))
+    Ok(Taken::Missing(MissingStep { kinds, refusal }))
 }
 
 /// Whether a code is one of this user's now. If so, it is used up.

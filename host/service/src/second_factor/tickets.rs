@@ -1,8 +1,8 @@
-//! Tickets: sign-ins whose password was right, and which lack a second factor.
+//! Tickets: sign-ins whose password was right, and whose second factor is still missing.
 //!
 //! Invariants:
 //! - A ticket is found by its text alone, of which the hash is stored, at every host that shares the records.
-//! - It ends after ten minutes, after ten wrong codes, and when a session has begun with it. It is no credential, and the
+//! - It ends after ten minutes, after ten wrong codes, and when a session has begun with it. It is not a credential, and the
 //!   user as they are then decides what it is good for.
 
 use std::sync::Arc;

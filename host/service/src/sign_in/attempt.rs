@@ -42,30 +42,45 @@ pub struct SignInAttempt<'a> {
     has_ended: bool,
 }
 
+/// The second step of a sign-in whose password was right.
+#[derive(Clone, Copy)]
+pub enum SecondStep {
+    /// A code of an app, or a recovery code.
+    Code,
+    /// A passkey of the user.
+    Passkey,
+    /// Codes of an app, as the first second factor of the user.
+    FirstCodes,
+    /// A passkey, as the first second factor of the user.
+    FirstPasskey,
+}
+
+impl SecondStep {
+    /// The name of its row in the procedure table.
+    fn route(self) -> &'static str {
+        match self {
+            Self::Code => CODE,
+            Self::Passkey => PASSKEY,
+            Self::FirstCodes => SET_UP,
+            Self::FirstPasskey => SET_UP_PASSKEY,
+        }
+    }
+}
+
 impl<'a> SignInAttempt<'a> {
     /// A sign-in from this address. Begin it before the body is read.
     pub fn new(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
         Self::at(SIGN_IN, service, address, request_id)
     }
 
-    /// The code of one whose password was right.
-    pub fn with_code(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
-        Self::at(CODE, service, address, request_id)
-    }
-
-    /// The first factor of one whose password was right.
-    pub fn with_first_factor(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
-        Self::at(SET_UP, service, address, request_id)
-    }
-
-    /// A passkey of one whose password was right.
-    pub fn with_held_passkey(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
-        Self::at(PASSKEY, service, address, request_id)
-    }
-
-    /// The first factor of one whose password was right: a passkey.
-    pub fn with_first_passkey(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
-        Self::at(SET_UP_PASSKEY, service, address, request_id)
+    /// The second step of a sign-in from this address.
+    pub fn with_second_step(
+        step: SecondStep,
+        service: &'a Service,
+        address: Option<IpAddr>,
+        request_id: &'a str,
+    ) -> Self {
+        Self::at(step.route(), service, address, request_id)
     }
 
     /// A sign-in with a passkey alone.
@@ -109,56 +124,6 @@ impl<'a> SignInAttempt<'a> {
             .await
     }
 
-    /// Checks the code, and begins a session for the sender of the request.
-    pub async fn run_code(
-        &self,
-        sent: SentCode,
-        sender: &Identity,
-        settings: SignInSettings,
-    ) -> Result<Completed, Error> {
-        self.go_on(sent.held, Next::Code(sent.code), sender, settings)
-            .await
-    }
-
-    /// Sets up the first factor, and begins a session for the sender of the request.
-    pub async fn run_first_factor(
-        &self,
-        first: FirstFactor,
-        sender: &Identity,
-        settings: SignInSettings,
-    ) -> Result<Completed, Error> {
-        let next = Next::FirstCodes {
-            secret: first.secret,
-            code: first.code,
-        };
-        self.go_on(first.held, next, sender, settings).await
-    }
-
-    /// Checks the passkey, and begins a session for the sender of the request.
-    pub async fn run_held_passkey(
-        &self,
-        sent: HeldPasskey,
-        sender: &Identity,
-        settings: SignInSettings,
-    ) -> Result<Completed, Error> {
-        let next = Next::Passkey(sent.credential);
-        self.go_on(sent.held, next, sender, settings).await
-    }
-
-    /// Sets up the first factor, a passkey, and begins a session for the sender of the request.
-    pub async fn run_first_passkey(
-        &self,
-        first: FirstPasskey,
-        sender: &Identity,
-        settings: SignInSettings,
-    ) -> Result<Completed, Error> {
-        let next = Next::FirstPasskey {
-            name: first.name,
-            credential: first.credential,
-        };
-        self.go_on(first.held, next, sender, settings).await
-    }
-
     /// Checks a passkey alone, from the browser that has this secret, and begins a session for the sender of the request.
     pub async fn run_passkey(
         &self,
@@ -175,19 +140,50 @@ impl<'a> SignInAttempt<'a> {
             .await
     }
 
-    async fn go_on(
+    /// Checks or sets up the second factor, and begins a session for the sender of the request.
+    pub async fn run_second_step(
         &self,
-        held: HeldTicket,
-        next: Next,
+        step: SecondStep,
+        input: Result<Option<Value>, Error>,
         sender: &Identity,
         settings: SignInSettings,
     ) -> Result<Completed, Error> {
+        let (held, next) = self.read_second_step(step, input)?;
         let progress = self.progress.clone();
         self.service
             .call_with(self.procedure()?, sender, self.request_id, |call| async move {
                 ticket::go_on(&call, &held, next, &settings, &progress).await
             })
             .await
+    }
+
+    fn read_second_step(
+        &self,
+        step: SecondStep,
+        input: Result<Option<Value>, Error>,
+    ) -> Result<(HeldTicket, Next), Error> {
+        Ok(match step {
+            SecondStep::Code => {
+                let SentCode { held, code } = self.read(input)?;
+                (held, Next::Code(code))
+            }
+            SecondStep::Passkey => {
+                let HeldPasskey { held, credential } = self.read(input)?;
+                (held, Next::Passkey(credential))
+            }
+            SecondStep::FirstCodes => {
+                let FirstFactor { held, secret, code } = self.read(input)?;
+                (held, Next::FirstCodes { secret, code })
+            }
+            SecondStep::FirstPasskey => {
+                let FirstPasskey {
+                    held,
+                    name,
+                    credential,
+                } = self.read(input)?;
+                (held, Next::FirstPasskey { name, credential })
+            }
+        })
     }
 
     fn procedure(&self) -> Result<&'a Procedure, Error> {

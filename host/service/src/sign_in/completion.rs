@@ -6,16 +6,17 @@
 
 use std::sync::Arc;
 
-use portico_model::{LackedFactor, Provider, error::Error};
+use portico_model::{MissingFactor, Provider, error::Error};
 use portico_rules::refusal::Refusal;
 use portico_sandbox::SignedIn;
 use portico_storage::{Access, AccountKey, AuditEntry, DONE};
+use tracing::warn;
 
 use crate::{
     identity::Identity,
     procedures::sign_in::SET_UP,
     resources::Resources,
-    second_factor::{Lacking, Step, Taken, Ticket, take},
+    second_factor::{MissingStep, Step, Taken, Ticket, take},
     sessions::{self, IssuedSession, SessionTimes},
     throttle::{LoginAttempt, ThrottledAccount},
 };
@@ -37,10 +38,10 @@ pub(super) struct Completion<'a> {
     pub request_id: &'a Arc<str>,
 }
 
-/// A session, or what lacks for it.
+/// A session, or what is missing for it.
 enum Begun {
     Session(Completed),
-    Lacking(Lacking),
+    Missing(MissingStep),
 }
 
 impl Completion<'_> {
@@ -50,15 +51,18 @@ impl Completion<'_> {
         let result = async {
             match self.begin(&ticket, &step).await? {
                 Begun::Session(completed) => Ok(completed),
-                Begun::Lacking(lacking) => Err(self.refuse(lacking, ticket, held).await?),
+                Begun::Missing(missing) => Err(self.refuse(missing, ticket, held).await?),
             }
         };
         let result = result.await;
         if let Some(attempt) = attempt {
             attempt.settle(&result).await;
         }
-        if let (Ok(_), Some(held)) = (&result, held) {
-            self.resources.tickets.end(held).await?;
+        if let (Ok(_), Some(held)) = (&result, held)
+            && let Err(error) = self.resources.tickets.end(held).await
+        {
+            // The session has begun, and its recovery codes are shown only now. The ticket ends by itself.
+            warn!(request = &**self.request_id, ?error, "a ticket was not ended");
         }
         result
     }
@@ -73,26 +77,31 @@ impl Completion<'_> {
         throttle.begin(Some(account), self.sender.address).await.map(Some)
     }
 
-    /// The refusal of a sign-in that lacks this. It has the ticket with which the client goes on.
-    pub async fn refuse(&self, lacking: Lacking, ticket: Ticket, held: Option<&str>) -> Result<Error, Error> {
+    /// The refusal of a sign-in for which this is missing. It has the ticket with which the client goes on.
+    pub async fn refuse(
+        &self,
+        missing: MissingStep,
+        ticket: Ticket,
+        held: Option<&str>,
+    ) -> Result<Error, Error> {
         let tickets = &self.resources.tickets;
         let text = match held {
             None => tickets.issue(&self.resources.secrets, &ticket).await?,
             Some(held) => {
-                if lacking.is_wrong() {
+                if missing.is_wrong() {
                     tickets.count_wrong(held).await?;
                 }
                 held.to_owned()
             }
         };
-        let lacked = LackedFactor {
-            is_wrong: lacking.is_wrong(),
-            kinds: lacking.kinds,
+        let factor = MissingFactor {
+            is_wrong: missing.is_wrong(),
+            kinds: missing.kinds,
             ticket: text,
         };
         Ok(Error {
-            lacked_factor: Some(Box::new(lacked)),
-            ..lacking.refusal.into()
+            missing_factor: Some(Box::new(factor)),
+            ..missing.refusal.into()
         })
     }
 
@@ -120,7 +129,7 @@ impl Completion<'_> {
         let recovery_codes = match taken {
             Taken::Passed(recovery_codes) => recovery_codes,
             // Nothing is committed.
-            Taken::Lacking(lacking) => return Ok(Begun::Lacking(lacking)),
+            Taken::Missing(missing) => return Ok(Begun::Missing(missing)),
         };
         let secrets = &resources.secrets;
         let begun = sessions::begin(

@@ -116,7 +116,7 @@ async fn complete(
                 issued,
                 recovery_codes: Vec::new(),
             }),
-            Entered::Lacking(user, lacking) => {
+            Entered::Missing(user, missing) => {
                 progress.is_recorded.store(true, Ordering::Relaxed);
                 let ticket = Ticket {
                     user_id: user.id,
@@ -125,7 +125,7 @@ async fn complete(
                     account,
                     wrong: 0,
                 };
-                Err(completion.refuse(lacking, ticket, None).await?)
+                Err(completion.refuse(missing, ticket, None).await?)
             }
         }
     };

@@ -16,7 +16,7 @@ mod ticket;
 
 pub(crate) use self::ticket::{NewSecret, registration_options};
 pub use self::{
-    attempt::SignInAttempt,
+    attempt::{SecondStep, SignInAttempt},
     completion::Completed,
     credentials::{
         Credentials, FirstFactor, FirstPasskey, HeldPasskey, HeldTicket, SentCode, SignInSettings,

@@ -27,7 +27,7 @@ use crate::{
     },
     service::Service,
     shape::{records, required},
-    throttle::ThrottledAccount,
+    throttle::{Source, ThrottledAccount},
 };
 
 records! {
@@ -62,10 +62,16 @@ fn ceremony(browser: &str) -> Ceremony<'_> {
 async fn begin(call: Call, browser: String) -> Result<Output, Error> {
     let resources = &call.resources;
     let passkeys = Passkeys::of(resources)?;
-    // An address that has guessed too often begins nothing.
+    // An address that has guessed too often begins nothing. What it begins and does not end counts as failed: one address
+    // could otherwise displace the challenges of all others.
     let attempt = resources.throttle.begin(None, call.identity.address).await?;
     let begun = passkeys.begin_proof(resources, ceremony(&browser), &[]).await;
-    attempt.settle(&begun).await;
+    match &begun {
+        Ok(_) => {
+            attempt.leave();
+        }
+        Err(_) => attempt.settle(&begun).await,
+    }
     json(&begun?)
 }
 
@@ -76,8 +82,14 @@ pub(super) async fn sign_in(
     settings: &SignInSettings,
     progress: &Progress,
 ) -> Result<Completed, Error> {
-    let attempt = call.resources.throttle.begin(None, call.identity.address).await?;
+    let (throttle, address) = (&call.resources.throttle, call.identity.address);
+    let attempt = throttle.begin(None, address).await?;
     let signed_in = try_sign_in(call, sent, browser, settings, progress).await;
+    if signed_in.is_ok() {
+        // Nor does what began it count.
+        let begun = throttle.resume(address.map(Source::from));
+        begun.settle(&signed_in).await;
+    }
     attempt.settle(&signed_in).await;
     signed_in
 }

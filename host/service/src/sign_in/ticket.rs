@@ -69,7 +69,7 @@ pub(super) enum Next {
 }
 
 impl Next {
-    /// What it is worth to the holder of this ticket.
+    /// The step that it is for the holder of this ticket.
     async fn step(self, call: &Call, held: &HeldTicket, ticket: &Ticket) -> Result<Step, Error> {
         let resources = &call.resources;
         Ok(match self {
@@ -129,12 +129,15 @@ pub(super) async fn go_on(
     result
 }
 
-/// The ticket with this text. A text of none counts as a failed attempt of the address.
+/// The ticket with this text. A text that is not a ticket counts as a failed attempt of the address. A ticket costs no attempt: others at
+/// the address could otherwise come between its password and its second factor.
 async fn look_up(call: &Call, text: &str) -> Result<Ticket, Error> {
     let resources = &call.resources;
-    let attempt = resources.throttle.begin(None, call.identity.address).await?;
     let ticket = resources.tickets.read(text).await;
-    attempt.settle(&ticket).await;
+    if ticket.is_err() {
+        let attempt = resources.throttle.begin(None, call.identity.address).await?;
+        attempt.settle(&ticket).await;
+    }
     ticket
 }
 

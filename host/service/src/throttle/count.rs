@@ -89,7 +89,7 @@ impl Failures {
         self.count_failure(now);
     }
 
-    /// The attempt that began then lacked a second factor. It counts as a failure, after which nothing waits.
+    /// The second factor of the attempt that began then is missing. It counts as a failure, after which nothing waits.
     pub fn leave_incomplete(&mut self, began: Timestamp, now: Timestamp) {
         self.stop(began);
         self.failures += 1;

@@ -151,9 +151,9 @@ async fn end(counts: &Counts, attempt: Attempt, outcome: Outcome) {
 fn outcome_of(error: &Error) -> Outcome {
     match error.code {
         _ if error
-            .lacked_factor
+            .missing_factor
             .as_ref()
-            .is_some_and(|lacked| !lacked.is_wrong) =>
+            .is_some_and(|missing| !missing.is_wrong) =>
         {
             Outcome::Incomplete
         }

@@ -40,7 +40,7 @@ pub(super) enum Outcome {
     /// It succeeded, so its client knew the password.
     Succeeded,
     Failed,
-    /// The password was right, and a second factor is lacking: it counts, but the attempt with the factor need not wait.
+    /// The password was right, and a second factor is missing: it counts, but the attempt with the factor need not wait.
     Incomplete,
     /// Nothing was checked.
     Void,

@@ -499,7 +499,7 @@ const WRONG: Result<(), Error> = Err(Error {
     message: String::new(),
     issues: Vec::new(),
     retry_after: None,
-    lacked_factor: None,
+    missing_factor: None,
     cause: None,
 });
 

@@ -216,7 +216,7 @@ impl<'a> Directory<'a> {
 
 /// The SID of the primary group of a user. An error if the entry does not say it.
 pub(super) fn primary_group(entry: &Entry) -> Result<Vec<u8>, String> {
-    let lacks = |attribute: &str| {
+    let missing = |attribute: &str| {
         let dn = &entry.dn;
         format!(
             "the entry {dn:?} has no valid {attribute} that ldap-bind-dn can see, and ldap-primary-group is on"
@@ -226,10 +226,10 @@ pub(super) fn primary_group(entry: &Entry) -> Result<Vec<u8>, String> {
         .texts(PRIMARY_GROUP_ID)
         .next()
         .and_then(|number| number.parse().ok());
-    let number = number.ok_or_else(|| lacks(PRIMARY_GROUP_ID))?;
+    let number = number.ok_or_else(|| missing(PRIMARY_GROUP_ID))?;
     let sid = entry.bytes(OBJECT_SID);
     let group = sid.and_then(|sid| sid::primary_group(sid, number));
-    group.ok_or_else(|| lacks(OBJECT_SID))
+    group.ok_or_else(|| missing(OBJECT_SID))
 }
 
 /// A search, and the setting that it is about.

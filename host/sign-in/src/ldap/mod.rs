@@ -207,7 +207,7 @@ impl Ldap {
     }
 }
 
-/// The names of the groups of an entry. Not to know the primary one takes no membership away.
+/// The names of the groups of an entry. If the primary one is not known, memberships stay.
 async fn groups_of(
     directory: &mut Directory<'_>,
     groups: &settings::Groups,

@@ -6,7 +6,7 @@ const HEAD: usize = 8;
 const NUMBER: usize = 4;
 const MOST_NUMBERS: usize = 15;
 
-/// The SID of the primary group of a user with this SID. `None` if that is no SID of a domain.
+/// The SID of the primary group of a user with this SID. `None` if that is not a SID of a domain.
 pub(super) fn primary_group(user: &[u8], group: u32) -> Option<Vec<u8>> {
     let &[1, numbers, ..] = user else {
         return None;
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sid_of_a_domain_has_no_group() {
+    fn what_is_not_a_sid_of_a_domain_has_no_group() {
         let other_version = [&[2][..], &USER[1..]].concat();
         let one_number = [1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0];
         let too_many = [&[1, 16][..], &[0; HEAD - 2 + 64]].concat();

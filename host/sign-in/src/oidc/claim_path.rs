@@ -3,8 +3,8 @@
 //! Invariants:
 //! - A claim that has the whole text as its name goes before one that is reached step by step: so names with dots, such as
 //!   URLs, are reached. A JSON pointer (RFC 6901) reaches every claim.
-//! - A path leads through objects, and through each entry of a list. An entry that lacks the next step is not left out: it
-//!   becomes one that is no text, so that no one takes a part of a list for all of it.
+//! - A path leads through objects, and through each entry of a list. An entry in which the next step is missing is not left
+//!   out: it becomes one that is not a text, so that a part of a list does not count as all of it.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -64,7 +64,7 @@ impl FromStr for ClaimPath {
 /// A step of a JSON pointer.
 fn unescaped(step: &str) -> anyhow::Result<String> {
     if step.replace("~0", "").replace("~1", "").contains('~') {
-        bail!("{step:?} is no step of a JSON pointer: ~ is written ~0, and / is written ~1");
+        bail!("{step:?} is not a step of a JSON pointer: ~ is written ~0, and / is written ~1");
     }
     Ok(step.replace("~1", "/").replace("~0", "~"))
 }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_short_and_written_rightly() {
+    fn a_path_is_short_and_written_correctly() {
         for wrong in [
             "",
             "  ",

@@ -71,7 +71,10 @@ impl ClaimText {
                 for part in parts {
                     match part {
                         Part::Text(part) => text.push_str(part),
-                        Part::Claim(claim) => text.push_str(find(claim).ok_or(claim)?.trim()),
+                        Part::Claim(claim) => {
+                            let found = find(claim).filter(|found| !found.trim().is_empty());
+                            text.push_str(found.ok_or(claim)?.trim());
+                        }
                     }
                 }
                 Ok(text)
@@ -108,6 +111,7 @@ mod tests {
             "given_name" => Some(" Ada ".to_owned()),
             "address.city" => Some("London".to_owned()),
             "braces" => Some("{given_name}".to_owned()),
+            "spaces" => Some("  ".to_owned()),
             _ => None,
         };
         text.fill(find).map_err(ToString::to_string)
@@ -123,6 +127,7 @@ mod tests {
         );
         assert_eq!(filled("{braces}").unwrap(), "{given_name}");
         assert_eq!(filled("{given_name} {family_name}").unwrap_err(), "family_name");
+        assert_eq!(filled("{spaces}@home.example").unwrap_err(), "spaces");
         let text: ClaimText = "{a}{b.c}@{a}".parse().unwrap();
         let claims: Vec<_> = text.claims().map(ToString::to_string).collect();
         assert_eq!(claims, ["a", "b.c", "a"]);

@@ -1,4 +1,4 @@
-//! What is kept of apps for the gate, and who comes with a pass.
+//! What is kept of apps for the gate, and the user with a pass.
 
 use portico_storage::{AppGate, AppPlace, BoardItem, StoredApp, Viewer, hash_secret};
 
@@ -45,7 +45,7 @@ pub async fn what_is_set_of_an_app_reads_back_and_goes_with_it(store: &Store) {
         assert_eq!(reader.get_app_gate("b").await.unwrap().as_ref(), Some(wanted));
         assert_eq!(
             reader.list_app_gates().await.unwrap(),
-            std::slice::from_ref(&wanted)
+            std::slice::from_ref(wanted)
         );
     }
     let mut writer = store.write().await;
@@ -130,7 +130,10 @@ pub async fn a_pass_is_good_as_long_as_its_session_and_the_token_of_that(store: 
     let (pass, token) = (hash_secret("pass"), hash_secret("token"));
     let mut writer = store.write().await;
     for (id, name) in [("ann", "ann"), ("bob", "bob")] {
-        writer.insert_user(&user(id, name)).await.unwrap();
+        let mut person = user(id, name);
+        person.user.email = Some(format!("{id}@example.com"));
+        person.user.email_verified = (id == "bob").then_some(1);
+        writer.insert_user(&person).await.unwrap();
     }
     for (id, name, permission) in [("g1", "Family", "board-view-all"), ("g2", "admins too", "admin")] {
         assert!(writer.insert_group(id, name, name).await.unwrap());
@@ -144,9 +147,17 @@ pub async fn a_pass_is_good_as_long_as_its_session_and_the_token_of_that(store: 
         .insert_session(&session("s", "ann", 9), &token)
         .await
         .unwrap();
-    assert!(!writer.put_gate_pass("missing", &pass).await.unwrap());
-    assert!(writer.put_gate_pass("s", &hash_secret("earlier")).await.unwrap());
-    assert!(writer.put_gate_pass("s", &pass).await.unwrap());
+    for (session, token, text, is_stored) in [
+        ("missing", "token", "pass", false),
+        ("s", "token", "earlier", true),
+        ("s", "token", "pass", true),
+        // A token that the session does not have, or no longer.
+        ("s", "another token", "stolen", false),
+    ] {
+        let (token, pass) = (hash_secret(token), hash_secret(text));
+        let stored = writer.put_gate_pass(session, &token, &pass).await.unwrap();
+        assert_eq!(stored, is_stored, "{session} {text}");
+    }
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
     assert_eq!(
@@ -163,7 +174,18 @@ pub async fn a_pass_is_good_as_long_as_its_session_and_the_token_of_that(store: 
     assert_eq!(visitor.permissions, of(&["admin", "board-view-all"]));
     assert_eq!(visitor.expires_at, 9);
     assert!(!visitor.is_name_shared);
+    assert_eq!(visitor.email, None, "she may have chosen another's");
     drop(reader);
+    let (bobs_pass, bobs_token) = (hash_secret("bob's pass"), hash_secret("bob's token"));
+    let mut writer = store.write().await;
+    writer
+        .insert_session(&session("b", "bob", 9), &bobs_token)
+        .await
+        .unwrap();
+    assert!(writer.put_gate_pass("b", &bobs_token, &bobs_pass).await.unwrap());
+    writer.commit().await.unwrap();
+    let bob = store.read().await.find_gate_visitor(&bobs_pass).await.unwrap();
+    assert_eq!(bob.expect("bob").email.as_deref(), Some("bob@example.com"));
     // Another user of this name, by another provider.
     let mut writer = store.write().await;
     let mut other = user("ann at work", "ann");
@@ -185,7 +207,7 @@ pub async fn a_pass_is_good_as_long_as_its_session_and_the_token_of_that(store: 
     writer.commit().await.unwrap();
     // A user who is disabled or deleted has no session.
     let mut writer = store.write().await;
-    assert!(writer.put_gate_pass("s", &pass).await.unwrap());
+    assert!(writer.put_gate_pass("s", &token, &pass).await.unwrap());
     assert!(writer.set_disabled("ann", true).await.unwrap());
     writer.commit().await.unwrap();
     assert_eq!(store.read().await.find_gate_visitor(&pass).await.unwrap(), None);

@@ -80,7 +80,7 @@ pub async fn a_user_has_codes_of_one_app_and_a_handle_is_taken_once(store: &Stor
             .unwrap()
     );
     writer.commit().await.unwrap();
-    // No one who is missing or disabled gets one.
+    // A user who is missing or disabled does not get one.
     let mut writer = store.write().await;
     assert!(writer.set_disabled("cat", true).await.unwrap());
     writer.commit().await.unwrap();

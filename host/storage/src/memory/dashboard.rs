@@ -384,8 +384,13 @@ impl DashboardTransaction for MemoryTransaction {
         self.change(|state| Ok(state.set_app_gate(gate)))
     }
 
-    async fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> Result<bool> {
-        self.change(|state| Ok(state.put_gate_pass(session_id, pass)))
+    async fn put_gate_pass(
+        &mut self,
+        session_id: &str,
+        token: &SecretHash,
+        pass: &SecretHash,
+    ) -> Result<bool> {
+        self.change(|state| Ok(state.put_gate_pass(session_id, token, pass)))
     }
 
     async fn find_gate_visitor(&mut self, pass: &SecretHash) -> Result<Option<GateVisitor>> {

@@ -1,4 +1,4 @@
-//! What the gate asks of the dashboard in memory.
+//! What the gate reads, in memory.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::transaction::MemoryTransaction;
 use crate::dashboard_records::SecretHash;
 use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::records::{NewUser, Viewer};
-use portico_model::Id;
+use portico_model::{Id, Provider};
 
 impl MemoryTransaction {
     /// The first of these apps, by id, that this viewer sees.
@@ -63,17 +63,17 @@ impl State {
         true
     }
 
-    pub fn put_gate_pass(&mut self, session_id: &str, pass: &SecretHash) -> bool {
+    pub fn put_gate_pass(&mut self, session_id: &str, token: &SecretHash, pass: &SecretHash) -> bool {
         let sessions = &self.sessions;
         self.gate_passes.retain(|id, _| sessions.contains_key(id));
-        let Some(token) = sessions.get(session_id).map(|(_, token)| *token) else {
+        if sessions.get(session_id).is_none_or(|(_, kept)| kept != token) {
             return false;
-        };
-        self.gate_passes.insert(session_id.to_owned(), (*pass, token));
+        }
+        self.gate_passes.insert(session_id.to_owned(), (*pass, *token));
         true
     }
 
-    /// Who comes with this pass.
+    /// The user with this pass.
     pub fn gate_visitor(&self, pass: &SecretHash) -> Option<GateVisitor> {
         let mut passes = self.gate_passes.iter();
         let (id, (_, token)) = passes.find(|(_, (kept, _))| kept == pass)?;
@@ -83,6 +83,7 @@ impl State {
         }
         let row = self.users.get(&session.user_id)?;
         let is_other = |other: &NewUser| other.user.id != row.user.id && other.name_key == row.name_key;
+        let is_vouched_for = row.user.email_verified.is_some() || row.user.provider != Provider::Credentials;
         let groups: BTreeSet<&str> = self
             .groups
             .values()
@@ -93,7 +94,7 @@ impl State {
             session_id: session.id.clone(),
             user_id: row.user.id.clone(),
             name: row.user.name.clone(),
-            email: row.user.email.clone(),
+            email: row.user.email.clone().filter(|_| is_vouched_for),
             is_name_shared: self.users.values().any(is_other),
             groups: owned(groups),
             permissions: owned(self.permissions(&session.user_id)),

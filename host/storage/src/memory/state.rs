@@ -30,13 +30,13 @@ pub(super) struct State {
     /// How often each user's password was set; absent if never.
     pub password_versions: BTreeMap<Id, u64>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
-    /// Of each session that has been at the gate: the hash of its pass, and that of the token that it had then.
+    /// The hash of the pass of each session that has been at the gate, and that of the token that the session had then.
     pub gate_passes: BTreeMap<Id, (SecretHash, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     /// The link of each user who has one, its token, and the version of the password that it is to replace.
     pub password_links: BTreeMap<Id, (PasswordLink, SecretHash, u64)>,
     pub second_factors: BTreeMap<Id, SecondFactor>,
-    /// Those that are left of each user.
+    /// The recovery codes that each user has left.
     pub recovery_codes: BTreeMap<Id, Vec<SecretHash>>,
     pub boards: BTreeMap<Id, BoardRow>,
     /// What clients store about users and boards.

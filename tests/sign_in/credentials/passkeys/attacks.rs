@@ -82,7 +82,7 @@ fn a_passkey_of_another_user_completes_no_sign_in() {
     let wrong = complete(&host.client, &ticket_of_ada, &of_root.get(&options));
     wrong.assert_refused(401, "UNAUTHORIZED");
     assert_eq!(wrong.error()["data"]["secondFactor"], json!(["passkey"]));
-    // A challenge of one ticket, and one for signing in with a passkey alone, are none of another ticket.
+    // A challenge of one ticket, and one for signing in with a passkey alone, are not good for another ticket.
     let ticket_of_root = ticket(&host.client, "root");
     let of_other = options_after_password(&host.client, &ticket_of_root);
     for options in [of_other, begin(&host.client).options] {
@@ -119,6 +119,23 @@ fn a_challenge_registers_one_passkey_of_the_user_for_whom_it_began() {
     phone.id = vec![1; 16];
     let credential = phone.create(&begin(&ada)["publicKey"]);
     add(&ada, &credential).assert_bad_field("credential");
+}
+
+#[test]
+fn an_address_that_begins_without_end_waits_and_one_that_signs_in_does_not() {
+    let host = Host::throttled_with_passkeys(ORIGIN);
+    let root = administrator_of(&host.client);
+    let mut phone = add(&root);
+    for _ in 0..20 {
+        sign_in(&host.client, &mut phone).assert_status(200);
+    }
+    let options = || host.client.post("/api/auth/passkeys/options", &json!({}));
+    for _ in 0..10 {
+        options().assert_status(200);
+    }
+    options().assert_refused(429, "TOO_MANY_REQUESTS");
+    host.throttle_clock.advance(5 * SECOND);
+    options().assert_status(200);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What people do with their own passkeys.
 
-use portico_tests::clock::SECOND;
+use portico_tests::clock::{MINUTE, SECOND};
+use portico_tests::second_factor::code_at;
 
 use super::*;
 
@@ -62,6 +63,41 @@ fn a_registration_names_the_passkeys_that_are_there() {
         json!(ada.user_id),
         "the handle says nothing of the user"
     );
+}
+
+#[test]
+fn a_further_factor_is_added_soon_after_signing_in_only() {
+    let (host, root, ada) = start();
+    let key = root.key_of(&ada.user_id);
+    let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+    let add_codes = |client: &dyn Client| {
+        let code = code_at(secret, host.clock.now());
+        client.mutate("secondFactor.addTotp", &json!({ "secret": secret, "code": code }))
+    };
+    let begin = |client: &dyn Client| client.mutate("secondFactor.beginPasskey", &NO_INPUT);
+    // The first one may be added at any time.
+    host.clock.advance(60 * MINUTE);
+    let mut phone = add(&ada);
+    // A session that was left open, and a key, add no other, with which they could remove it.
+    for client in [&ada as &dyn Client, &key] {
+        add_codes(client).assert_refused(403, "FORBIDDEN");
+        begin(client).assert_refused(403, "FORBIDDEN");
+    }
+    let answer = sign_in(&host.client, &mut phone);
+    let session = host.client.key(answer.json()["token"].as_str().expect("a token"));
+    host.clock.advance(10 * MINUTE - 1);
+    let begun = begin(&session).data();
+    let credential = Authenticator::new(ORIGIN).create(&begun["publicKey"]);
+    let input = json!({ "name": "Laptop", "credential": credential });
+    host.clock.advance(1);
+    session
+        .mutate("secondFactor.addPasskey", &input)
+        .assert_refused(403, "FORBIDDEN");
+    let own = session.query("secondFactor.getOwn", &NO_INPUT).data();
+    assert_eq!(own["factors"].as_array().map(Vec::len), Some(1));
+    let answer = sign_in(&host.client, &mut phone);
+    let session = host.client.key(answer.json()["token"].as_str().expect("a token"));
+    add_codes(&session).assert_status(200);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_passkey_that_does_not_verify_people_is_good_after_a_password_only() {
 }
 
 #[test]
-fn who_must_have_a_second_factor_may_begin_with_a_passkey() {
+fn people_who_must_have_a_second_factor_may_begin_with_a_passkey() {
     let host = Host::with_passkeys_for(ORIGIN, SecondFactorPolicy::Everyone);
     let root = json!({ "username": "root", "password": PASSWORD, "email": "root@example.com" });
     host.client.mutate("user.initUser", &root).assert_status(200);

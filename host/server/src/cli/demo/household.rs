@@ -18,7 +18,7 @@ use super::{
 
 const DOCUMENT: &str = include_str!("household.yaml");
 
-/// What hangs on its walls, drawn for it.
+/// Its wallpaper, drawn for it.
 const WALLPAPER: &[u8] = include_bytes!("dusk.webp");
 
 /// The characters of a password, which people type.
@@ -35,7 +35,7 @@ const PEOPLE: [(&str, &str, &str); 3] = [
 pub struct Household {
     /// Names and passwords.
     people: Vec<(&'static str, String)>,
-    /// The address of what is down: it is taken, and nobody listens there.
+    /// The address of apps that are down: it is bound, and nothing listens there.
     _silent: TcpSocket,
 }
 
