@@ -2,6 +2,7 @@
 //!
 //! A sentence that no call here provokes fails the test, unless `ELSEWHERE` says what does.
 
+mod gate;
 mod second_factors;
 
 use std::collections::BTreeSet;
@@ -168,6 +169,7 @@ fn every_rule_and_refusal_is_provoked_and_said_in_german() {
     pictures(&mut said);
     other_ways_to_sign_in(&mut said);
     second_factors::provoke(&mut said);
+    gate::provoke(&mut said);
     for (_, path) in ELSEWHERE {
         assert!(repository().join(path).exists(), "{path} is not there any more");
     }

@@ -28,7 +28,11 @@ impl Answer {
             "a hash left the service: {self}"
         );
         let is_picture = path.starts_with("/api/pictures/") && self.status == 200;
-        let is_other = is_picture || path.starts_with("/api/docs");
+        // A person at the gate gets a page.
+        let is_gate = path.starts_with("/api/auth/verify") || path.starts_with("/api/auth/gate");
+        let is_page =
+            is_gate && self.status == 403 && self.header("content-type") == Some("text/html; charset=utf-8");
+        let is_other = is_picture || is_page || path.starts_with("/api/docs");
         if path.starts_with("/api") && !is_other && !self.body.is_empty() {
             let kind = self.header("content-type").unwrap_or_default();
             assert!(

@@ -421,20 +421,20 @@ pub static TABLE: &[Row] = &[
         NO_INPUT
     }).rest("DELETE", "/api/sessions/others").about(About::Caller).weight(3),
     query("secondFactor.getOwn", SignedIn, none).rest("GET", "/api/secondFactors/own").weight(10),
-    query("secondFactor.newSecret", SignedIn, none).rest("GET", "/api/secondFactors/own/secret").weight(0),
+    query("secondFactor.newSecret", SignedIn, none).rest("GET", "/api/secondFactors/own/secret").weight(3),
     mutation("secondFactor.addTotp", WithCode(400), |_| json!({"secret": "A", "code": "none"}))
-        .rest("POST", "/api/secondFactors/own/totp").weight(3),
+        .rest("POST", "/api/secondFactors/own/totp").weight(25),
     mutation("secondFactor.delete", WithCode(404), |it| json!({"id": it.app(), "code": "none"}))
-        .rest("POST", "/api/secondFactors/own/{id}/delete").weight(3),
+        .rest("POST", "/api/secondFactors/own/{id}/delete").weight(8),
     mutation("secondFactor.renewRecoveryCodes", WithCode(409), |_| json!({"code": "none"}))
-        .rest("POST", "/api/secondFactors/own/recoveryCodes").weight(3),
-    mutation("secondFactor.beginPasskey", WithCode(404), none).rest("POST", "/api/secondFactors/own/passkeys/options").weight(0),
+        .rest("POST", "/api/secondFactors/own/recoveryCodes").weight(6),
+    mutation("secondFactor.beginPasskey", WithCode(404), none).rest("POST", "/api/secondFactors/own/passkeys/options").weight(12),
     mutation("secondFactor.addPasskey", WithCode(404), |_| json!({"name": "Phone", "credential": {
         "response": {"clientDataJSON": "", "attestationObject": ""}}}))
-        .rest("POST", "/api/secondFactors/own/passkeys").weight(3),
+        .rest("POST", "/api/secondFactors/own/passkeys").weight(2),
     mutation("secondFactor.rename", WithCode(404), |it| json!({"id": it.app(), "name": "Phone"}))
-        .rest("PATCH", "/api/secondFactors/own/{id}").weight(3),
-    mutation("secondFactor.beginProof", WithCode(404), none).rest("POST", "/api/secondFactors/own/proof").weight(0),
+        .rest("PATCH", "/api/secondFactors/own/{id}").weight(6),
+    mutation("secondFactor.beginProof", WithCode(404), none).rest("POST", "/api/secondFactors/own/proof").weight(10),
     query("secondFactor.getOfUser", ADMIN, |it| json!({"userId": it.user()}))
         .rest("GET", "/api/users/{userId}/secondFactors").weight(5),
     mutation("secondFactor.deleteOfUser", ADMIN, |it| json!({"userId": it.user()}))

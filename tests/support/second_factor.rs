@@ -4,7 +4,7 @@ use portico_model::Timestamp;
 use serde_json::{Value, json};
 use totp_rs::{Builder, Secret};
 
-use crate::{Anonymous, Answer, Client};
+use crate::{Answer, Client};
 
 /// How long a code is shown, in milliseconds.
 pub const STEP: Timestamp = 30_000;
@@ -38,7 +38,7 @@ pub fn set_up(client: &dyn Client, now: Timestamp) -> (String, Vec<String>) {
 }
 
 /// Signs in with a code as well as the password.
-pub fn sign_in_with(client: &Anonymous, name: &str, password: &str, code: &str) -> Answer {
+pub fn sign_in_with(client: &dyn Client, name: &str, password: &str, code: &str) -> Answer {
     let body = json!({"username": name, "password": password, "code": code});
     client.post("/api/auth/sign-in", &body)
 }

@@ -92,11 +92,7 @@ fn mcp_homarr_creates_groups_and_reads_lists() {
         0
     );
     // Portico has none of these.
-    for procedure in [
-        "home.getStats",
-        "updateChecker.getAvailableUpdates",
-        "widget.app.ping",
-    ] {
+    for procedure in ["home.getStats", "updateChecker.getAvailableUpdates"] {
         let refused = ask(&key, procedure, &Value::Null);
         let error = refused.assert_status(404).json()["error"]["json"].clone();
         assert_eq!(error["data"]["code"], "NOT_FOUND");
@@ -105,6 +101,8 @@ fn mcp_homarr_creates_groups_and_reads_lists() {
             format!("No procedure found on path \"{procedure}\"")
         );
     }
+    // This needs an app; `pings.rs` has one.
+    ask(&key, "widget.app.ping", &Value::Null).assert_status(400);
 }
 
 #[test]

@@ -114,6 +114,8 @@ fn every_documented_refusal_can_be_produced() {
         ("secondFactor.deleteOfUser", 404, json!({"userId": MISSING})),
         ("invite.createInvite", 404, json!({"expirationDate": "2999-12-31T00:00:00.000Z", "groupIds": [MISSING]})),
         ("invite.deleteInvite", 404, by_id.clone()),
+        ("gate.byId", 404, by_id.clone()),
+        ("gate.update", 404, json!({"id": MISSING, "addresses": [], "isOpen": false})),
         ("extras.saveOfUser", 404, json!({"id": MISSING, "extras": null})),
         ("extras.saveOfUser", 409, json!({"id": root, "extras": null, "version": "of another state"})),
         ("extras.saveOfBoard", 409, json!({"id": board, "extras": null, "name": "another board"})),

@@ -223,10 +223,10 @@ async fn all_procedures_of_users_and_apps_are_described_and_exported() {
 
 /// The rows of the tests' table that the component describes.
 fn of_component() -> impl Iterator<Item = &'static Row> {
-    // Links for a new password, and what asks other hosts about apps, are of the dashboard side.
+    // Links for a new password, who sees what, and what asks other hosts about apps, are of the dashboard side.
+    const OF_HOST: [&str; 4] = ["app.status", "app.readAddress", "app.seenBy", "user.seenApps"];
     let is_of_host = |row: &&Row| {
-        let asks_others = ["app.status", "app.readAddress"].contains(&row.name);
-        asks_others || row.name.contains("PasswordLink") || row.name.contains("ByLink")
+        OF_HOST.contains(&row.name) || row.name.contains("PasswordLink") || row.name.contains("ByLink")
     };
     let of_users_and_apps = |row: &&Row| ["user", "app"].contains(&row.area());
     TABLE

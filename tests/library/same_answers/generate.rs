@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 
 use super::{
     inputs::{Inputs, distort},
+    second_factors,
     side::Outcome,
     steps::{Action, Caller, External, Step},
     texts,
-    world::{User, World},
+    world::{Records, Secret, User, World},
 };
 
 /// How often sequences take the steps that are no procedures, in relation to the weights of the procedures.
@@ -85,7 +86,12 @@ impl Generator {
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
         self.world.learn(step, outcome);
         // Without a plan for every sign-in, few sessions would be used while they last.
-        let has_plan = matches!(step.action, Action::SignIn { .. }) || self.rng.bool();
+        let is_begun = [
+            "(sign-in)",
+            "secondFactor.beginPasskey",
+            "secondFactor.beginProof",
+        ];
+        let has_plan = is_begun.contains(&step.action.name()) || self.rng.bool();
         if outcome.code == "OK" && has_plan {
             self.plan = self.plan_for(step, &outcome.json());
         }
@@ -101,6 +107,14 @@ impl Generator {
                     _ => 2,
                 };
                 (step.at + after, shows, Action::Session)
+            }
+            Action::Call { procedure, .. }
+                if ["secondFactor.beginPasskey", "secondFactor.beginProof"].contains(&procedure.as_str()) =>
+            {
+                let (rng, caller) = (&mut self.rng, step.caller.clone());
+                let (at, action) =
+                    second_factors::with_passkey(rng, &self.world, procedure, &caller, output, step.at);
+                (at, caller, action)
             }
             Action::Call { procedure, input } => {
                 let input = input.as_ref()?;
@@ -227,22 +241,22 @@ impl Generator {
             return Caller::Operator;
         }
         // Only users with sessions can list some, only those who have listed some can end one, and only users
-        // with keys can end one of their own.
-        let owned = match procedure {
-            "session.getAll" | "session.deleteOthers" => Some(&self.world.sessions),
-            "session.delete" => Some(&self.world.listed_sessions),
-            "apiKeys.deleteOwn" => Some(&self.world.keys),
-            _ => None,
+        // with keys or second factors can change one of their own.
+        let owners_of =
+            |owned: &Records<Secret>| owned.there.iter().map(|secret| secret.user_id.clone()).collect();
+        let owners = match procedure {
+            "session.getAll" | "session.deleteOthers" => owners_of(&self.world.sessions),
+            "session.delete" => owners_of(&self.world.listed_sessions),
+            "apiKeys.deleteOwn" => owners_of(&self.world.keys),
+            "secondFactor.delete" | "secondFactor.renewRecoveryCodes" => self.world.factors.owners(),
+            "secondFactor.rename" | "secondFactor.beginProof" => self.world.factors.owners_of_passkeys(),
+            _ => Vec::new(),
         };
-        if let Some(owned) = owned.filter(|_| !is_any) {
-            let owners = owned.there.iter().map(|secret| secret.user_id.clone());
-            let owners: Vec<_> = owners.collect();
-            if let Some(id) = self.rng.choice(owners) {
-                return Caller::Vouched {
-                    id,
-                    permissions: Vec::new(),
-                };
-            }
+        if !is_any && let Some(id) = self.rng.choice(owners) {
+            return Caller::Vouched {
+                id,
+                permissions: Vec::new(),
+            };
         }
         match self.access.get(procedure) {
             Some(Access::OneOf(permissions)) if !is_any => {
@@ -346,7 +360,9 @@ impl Generator {
     fn sign_in(&mut self) -> (Caller, Action) {
         let users = self.world.users.there.iter();
         let known: Vec<&User> = users.filter(|user| user.password.is_some()).collect();
-        let (username, password) = match self.rng.choice(known) {
+        let user = self.rng.choice(known);
+        let code = user.and_then(|user| self.world.factors.code_of(&mut self.rng, &user.id, self.now));
+        let (username, password) = match user {
             Some(user) if self.rng.u8(..6) != 0 => {
                 let name = match self.rng.u8(..3) {
                     0 => texts::form(&mut self.rng, &user.name),
@@ -361,7 +377,12 @@ impl Generator {
             0 => self.shows_session(),
             _ => Caller::Anonymous,
         };
-        (caller, Action::SignIn { username, password })
+        let action = Action::SignIn {
+            username,
+            password,
+            code,
+        };
+        (caller, action)
     }
 
     fn external(&mut self) -> External {

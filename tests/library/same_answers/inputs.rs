@@ -190,14 +190,37 @@ impl Inputs<'_> {
                 }
                 input
             }
+            "gate.update" => {
+                let addresses = [
+                    "https://wiki.home.example/",
+                    "HTTPS://Wiki.home.example:443",
+                    "http://bücher.example/a/",
+                    "https://files.home.example/x",
+                    "ftp://files.home.example/",
+                ];
+                let count = self.count(2);
+                json!({
+                    "id": self.world.apps.id(self.rng),
+                    "addresses": self.rng.choose_multiple(addresses, count),
+                    "isOpen": self.rng.bool(),
+                })
+            }
+            "site.update" => {
+                let mut input = procedures::row(procedure).input(self);
+                if self.rng.bool() {
+                    input["appVisibility"] = json!(self.rng.choice(["everyone", "boards"]));
+                }
+                input
+            }
             "state.apply" => self.document(),
+            other if other.starts_with("secondFactor.") => self.second_factor(other),
             other => procedures::row(other).input(self),
         };
         (input != NO_INPUT).then_some(input)
     }
 
     /// The caller's own id half of the time.
-    fn user(&mut self) -> String {
+    pub fn user(&mut self) -> String {
         match self.caller {
             Caller::Vouched { id, .. } if self.rng.bool() => id.clone(),
             _ => self.world.users.id(self.rng),

@@ -13,6 +13,7 @@
 mod documents;
 mod generate;
 mod inputs;
+mod second_factors;
 mod shrink;
 mod side;
 mod state;

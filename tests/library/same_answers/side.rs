@@ -32,7 +32,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use super::steps::{Action, Caller, External, Step};
+use super::{
+    second_factors::PUBLIC_URL,
+    steps::{Action, Caller, External, Step},
+};
 
 /// From where requests come.
 const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
@@ -103,6 +106,7 @@ impl Side {
                 instances: 4,
                 ..Limits::default()
             })
+            .passkeys(PUBLIC_URL)
             .audit_when_read()
             .build()
             .await;
@@ -125,8 +129,15 @@ impl Side {
             Action::Call { procedure, input } => {
                 outcome(self.call(&step.caller, procedure, input.clone(), &id).await)
             }
-            Action::SignIn { username, password } => {
-                let body = json!({"username": username, "password": password});
+            Action::SignIn {
+                username,
+                password,
+                code,
+            } => {
+                let mut body = json!({"username": username, "password": password});
+                if let Some(code) = code {
+                    body["code"] = json!(code);
+                }
                 self.request("POST", "/api/auth/sign-in", &step.caller, &id, Some(body))
                     .await
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use portico_service::identity::Identity;
-use portico_storage::{Access, AccountKey};
+use portico_storage::{Access, AccountKey, SecondFactor};
 use serde_json::{Value, json};
 
 use super::side::Side;
@@ -24,6 +24,8 @@ pub async fn export(side: &Side) -> Value {
         let account = transaction.get_account(&AccountKey::Id(id.clone())).await;
         let session = transaction.get_session_user(&id).await.expect("a user");
         let sessions = transaction.list_sessions(&id).await.expect("sessions");
+        let factors = transaction.list_second_factors(&id).await.expect("factors");
+        let recovery_codes = transaction.count_recovery_codes(&id).await.expect("codes");
         let mut visible = Vec::new();
         for board in ids(&boards) {
             visible.push(transaction.can_view_board(&id, &board).await.expect("an answer"));
@@ -38,7 +40,9 @@ pub async fn export(side: &Side) -> Value {
         users.push(json!({
             "user": user, "session": session, "passwordHash": account.password_hash, "boards": visible,
             "sessions": format!("{sessions:?}"), "passwordVersion": account.password_version,
-            "disabled": account.disabled,
+            "disabled": account.disabled, "factors": factors.iter().map(factor).collect::<Vec<_>>(),
+            "recoveryCodes": recovery_codes,
+            "apps": side.ask("user.seenApps", json!({"userId": id, "page": 1, "pageSize": 100})).await,
         }));
     }
     let (mut whole_boards, mut shares) = (Vec::new(), Vec::new());
@@ -57,8 +61,17 @@ pub async fn export(side: &Side) -> Value {
         "looks": side.ask("site.get", Value::Null).await,
         "invites": side.ask("invite.getAll", Value::Null).await,
         "keys": side.ask("apiKeys.getAll", Value::Null).await,
+        "gates": side.ask("gate.getAll", Value::Null).await,
         "audit": audit(side).await,
         "step": side.ask("onboard.currentStep", Value::Null).await,
+    })
+}
+
+fn factor(factor: &SecondFactor) -> Value {
+    json!({
+        "id": factor.id, "userId": factor.user_id, "kind": factor.kind, "name": factor.name, "handle": factor.handle,
+        "data": factor.data, "createdAt": factor.created_at, "lastUsedAt": factor.last_used_at,
+        "counter": factor.counter,
     })
 }
 

@@ -42,6 +42,8 @@ pub enum Action {
     SignIn {
         username: String,
         password: String,
+        /// That of a second factor.
+        code: Option<String>,
     },
     SignOut,
     Session,
@@ -79,7 +81,11 @@ impl Action {
     fn input(&self) -> Value {
         match self {
             Self::Call { input, .. } => input.clone().unwrap_or_default(),
-            Self::SignIn { username, password } => json!({"username": username, "password": password}),
+            Self::SignIn {
+                username,
+                password,
+                code,
+            } => json!({"username": username, "password": password, "code": code}),
             Self::SignOut | Self::Session => Value::Null,
             Self::ExternalSignIn(external) => json!(format!("{external:?}")),
             Self::UseKey { id } => json!({"id": id}),

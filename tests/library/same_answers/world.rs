@@ -6,6 +6,7 @@ use portico_tests::procedures::{Row, row};
 use serde_json::Value;
 
 use super::{
+    second_factors::Factors,
     side::Outcome,
     steps::{Action, Caller, Step},
 };
@@ -78,19 +79,19 @@ impl<T: Record> Records<T> {
         found.map_or_else(|| MISSING.to_owned(), |record| record.id().to_owned())
     }
 
-    fn add(&mut self, record: T) {
+    pub fn add(&mut self, record: T) {
         if !self.there.iter().any(|known| known.id() == record.id()) {
             self.there.push(record);
         }
     }
 
-    fn remove(&mut self, id: &str) {
+    pub fn remove(&mut self, id: &str) {
         if let Some(place) = self.there.iter().position(|record| record.id() == id) {
             self.gone.push(self.there.swap_remove(place));
         }
     }
 
-    fn remove_where(&mut self, gone: impl Fn(&T) -> bool) {
+    pub fn remove_where(&mut self, gone: impl Fn(&T) -> bool) {
         let (gone, there) = self.there.drain(..).partition(gone);
         self.there = there;
         self.gone.extend::<Vec<T>>(gone);
@@ -112,6 +113,7 @@ pub struct World {
     pub listed_sessions: Records<Secret>,
     /// The tokens of links for a new password, used or not.
     pub password_links: Vec<String>,
+    pub factors: Factors,
     pub subjects: Vec<String>,
     /// A group and a user in it; some have left.
     pub members: Vec<(String, String)>,
@@ -298,6 +300,7 @@ impl World {
             "apiKeys.delete" | "apiKeys.deleteOwn" => self.keys.remove(&text(&input["apiKeyId"])),
             "state.export" => self.exported = Some(output.clone()),
             "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
+            name if row.area() == "secondFactor" => self.learn_factors(name, caller, input, output),
             // Nothing is asked of a picture later.
             "picture.create" => {}
             _ if row.creates() => {
@@ -340,9 +343,10 @@ impl World {
         }
     }
 
-    /// A user goes with their keys and sessions.
+    /// A user goes with their keys, sessions and second factors.
     fn remove_user(&mut self, id: &str) {
         self.users.remove(id);
+        self.factors.records.remove_where(|factor| factor.user_id == id);
         self.keys.remove_where(|key| key.user_id == id);
         self.sessions.remove_where(|session| session.user_id == id);
     }
@@ -358,6 +362,6 @@ impl World {
     }
 }
 
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

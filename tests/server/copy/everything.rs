@@ -108,7 +108,7 @@ impl Everything {
             INSERT INTO user_extras SELECT id, '{{}}' FROM {sorted};
             INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
             INSERT INTO board_extras SELECT id, '{{}}' FROM {sorted};
-            INSERT INTO gate_pass SELECT id, zeroblob(31) || x'01', token_hash FROM session LIMIT 1;
+            INSERT INTO gate_pass SELECT id, zeroblob(32), token_hash FROM session LIMIT 1;
             UPDATE search_engine SET description = 'finds';
             UPDATE session SET browser = 'Firefox on Linux', address = '::1';
             UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot',

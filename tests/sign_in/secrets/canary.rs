@@ -20,8 +20,10 @@ pub struct Canary {
     pub what: String,
     /// As its owner has it.
     pub text: String,
-    /// Where it is shown, this once.
-    pub shown_at: Option<String>,
+    /// Where it is shown: once, unless its holder is shown it again.
+    pub shown_at: Vec<String>,
+    /// Whether the database has it: codes are computed from it.
+    pub is_stored: bool,
     needles: Vec<(&'static str, String)>,
 }
 
@@ -30,8 +32,17 @@ impl Canary {
         Self {
             what: what.to_owned(),
             text: text.to_owned(),
-            shown_at,
+            shown_at: shown_at.into_iter().collect(),
+            is_stored: false,
             needles: needles(text),
+        }
+    }
+
+    /// The same, and the database has it.
+    pub fn stored(self) -> Self {
+        Self {
+            is_stored: true,
+            ..self
         }
     }
 
@@ -44,7 +55,8 @@ impl Canary {
 
 /// The part of a key or a token that is secret: what precedes it is its id or its kind.
 fn secret_part(text: &str) -> &str {
-    let kind = text.strip_prefix("portico_session_");
+    let kinds = ["portico_session_", "portico_gate_"];
+    let kind = kinds.iter().find_map(|kind| text.strip_prefix(kind));
     let after_id = text
         .strip_prefix("portico_")
         .and_then(|rest| rest.split_once('.'));

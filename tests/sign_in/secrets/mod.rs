@@ -6,6 +6,7 @@
 //! refuses, the command line. Each secret in it is a canary, searched for in every encoding.
 
 mod canary;
+mod factors;
 mod hostile;
 mod session;
 mod tape;
@@ -64,6 +65,9 @@ fn begin(log: &str, log_format: &str) -> (Tape, Portico, Secrets) {
     let server = Builder::default()
         .argument(format!("--log={log}"))
         .argument(format!("--log-format={log_format}"))
+        .argument(format!("--public-url={}", factors::PUBLIC_URL))
+        .argument("--trusted-proxies=127.0.0.1")
+        .argument("--gate-domain=home.localhost")
         .start();
     let secrets = session::live(&tape, &server);
     for procedure in session::procedures() {

@@ -4,7 +4,10 @@ use portico_tests::{Anonymous, Client, Finished, Fixtures, Key, MISSING, NO_INPU
 use portico_tests::{command, decode_stream, procedures::picture, run};
 use serde_json::{Value, json};
 
-use super::tape::{Recorded, Tape};
+use super::{
+    factors,
+    tape::{Recorded, Tape},
+};
 
 /// A password that every writer would have to escape.
 const AWKWARD: &str = "kanari \"\\ö%+&/=ß😀 ";
@@ -28,7 +31,7 @@ pub fn procedures() -> Vec<Value> {
 }
 
 /// A password that is hidden from now on.
-fn password(tape: &Tape, number: u8) -> String {
+pub fn password(tape: &Tape, number: u8) -> String {
     let password = format!("{AWKWARD}{number}");
     tape.hide(&format!("password {number}"), &password);
     password
@@ -53,6 +56,7 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
     things(&admin);
     documents(tape, &admin);
     own(tape, server, &admin, &root_id);
+    factors::live(tape, server, &admin);
     for procedure in procedures() {
         // What needs no input, and what says `none` is no input either.
         let may_be_none = procedure["input"]
@@ -93,7 +97,7 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
 }
 
 /// The token, which this answer shows.
-fn sign_in(anonymous: &Recorded<Anonymous>, name: &str, password: &str) -> String {
+pub fn sign_in(anonymous: &Recorded<Anonymous>, name: &str, password: &str) -> String {
     let body = json!({"username": name, "password": password});
     let answer = anonymous.post("/api/auth/sign-in", &body);
     anonymous.shows("a session", &answer, "/token")
@@ -194,6 +198,9 @@ fn things(admin: &Recorded<Key>) {
     admin.query("board.bySlug", &json!({"slug": "start"})).data();
     let name = json!({"groupId": group, "name": "Friends"});
     admin.mutate("group.rename", &name).assert_done();
+    admin.query("app.seenBy", &id).data();
+    let seen = json!({"userId": user.id, "page": 1, "pageSize": 5});
+    admin.query("user.seenApps", &seen).data();
     admin.query("icon.search", &json!({"query": "a"})).data();
     admin.query("board.byId", &json!({"id": board})).data();
     for (of, id) in [("User", &user.id), ("Board", &board)] {

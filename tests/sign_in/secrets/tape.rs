@@ -54,6 +54,22 @@ impl Tape {
         inner.canaries.push(Canary::new(what, text, place));
     }
 
+    /// What came out last shows a secret to its holder again.
+    pub fn shown_again(&self, text: &str) {
+        let mut inner = self.lock();
+        let place = inner.outputs.last().map(|output| output.place.clone());
+        let canary = inner.canaries.iter_mut().find(|canary| canary.text == text);
+        canary.expect("a known secret").shown_at.extend(place);
+    }
+
+    /// A secret of codes that what came out last shows, and which the database has.
+    pub fn shown_last_and_stored(&self, what: &str, text: &str) {
+        self.shown_last(what, text);
+        let mut inner = self.lock();
+        let canary = inner.canaries.pop().expect("the secret");
+        inner.canaries.push(canary.stored());
+    }
+
     pub fn record(&self, place: &str, text: String) {
         let mut inner = self.lock();
         let place = format!("{} ({place})", inner.outputs.len());
@@ -110,8 +126,12 @@ impl Tape {
         for output in &inner.outputs {
             // Some have a beginning in common: one of them is enough.
             let mut is_clean = true;
+            let is_database = output.place.contains("the file ") && output.place.contains("/portico.db");
             for canary in &inner.canaries {
-                if canary.shown_at.as_ref() == Some(&output.place) {
+                if canary.is_stored && is_database {
+                    continue;
+                }
+                if canary.shown_at.contains(&output.place) {
                     let shown = output.text.contains(&canary.text);
                     assert!(shown, "{} is not shown in {}", canary.what, output.place);
                 } else if let Some(form) = canary.found_in(&output.text)

@@ -66,16 +66,17 @@ fn cookies_of_app(request: &HeaderMap) -> HeaderValue {
     HeaderValue::from_bytes(&others.join(&b"; "[..])).unwrap_or(HeaderValue::from_static(""))
 }
 
+/// All but the characters that URLs never reserve.
+const RESERVED: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
 /// A text as the value of a header, in UTF-8 and percent-encoded but for letters and digits of ASCII and `-._~@+`. So no
 /// name ends a line, a list or a quotation, and none can be taken for another.
 fn encode(text: &str) -> String {
-    const ENCODED: AsciiSet = NON_ALPHANUMERIC
-        .remove(b'-')
-        .remove(b'.')
-        .remove(b'_')
-        .remove(b'~')
-        .remove(b'@')
-        .remove(b'+');
+    const ENCODED: AsciiSet = RESERVED.remove(b'@').remove(b'+');
     utf8_percent_encode(text, &ENCODED).to_string()
 }
 
@@ -138,7 +139,7 @@ fn sign_in_url(http: &Shared, asked: &Asked) -> Option<HeaderValue> {
         .nth(2)
         .map_or(path, |(end, _)| &path[..=end]);
     let paths =
-        [url, path, origin].map(|next| format!("/gate?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC)));
+        [url, path, origin].map(|next| format!("/gate?next={}", utf8_percent_encode(next, &RESERVED)));
     let path = paths.into_iter().find(|path| path.len() <= LONGEST_PATH)?;
     HeaderValue::try_from(format!("{public_url}{path}")).ok()
 }

@@ -62,6 +62,8 @@ impl Operations {
         match route.method {
             "GET" => parameters.extend(others.iter().map(|field| self.parameter("query", field, scope))),
             "DELETE" => {}
+            // It takes none, but reads what is sent as JSON.
+            _ if matches!(procedure.input, Shape::Nothing) => codes.push(Code::UnsupportedMediaType),
             _ => {
                 let needs_body = others.iter().any(|field| !field.optional);
                 let schema = if in_path.is_empty() {
@@ -84,7 +86,7 @@ impl Operations {
                 codes.push(Code::UnsupportedMediaType);
             }
         }
-        if fields.is_empty() {
+        if fields.is_empty() && matches!(route.method, "GET" | "DELETE") {
             codes.retain(|code| *code != Code::BadRequest);
         }
         let output = match procedure.output {

@@ -17,6 +17,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("AppStatus", "Whether an app can be reached."),
     ("Address", "An address that may be an app's."),
     ("ApiKey", "An API key, without its secret."),
+    (
+        "AppGate",
+        "What is set of an app for the gate in front of apps: where else it is, and whether everyone gets in.",
+    ),
     ("Session", "A session, without its token."),
     (
         "AppName",
@@ -56,6 +60,10 @@ const ABOUT: &[(&str, &str)] = &[
         "The desired state of a dashboard. An absent key leaves existing records as they are and gives new ones the default; null clears; lists replace.",
     ),
     ("FieldChange", "A field that differs."),
+    (
+        "GateContent",
+        "What is set of an app, by its name, for the gate in front of apps.",
+    ),
     ("Group", "Users with the same permissions."),
     ("Health", "The process answers."),
     ("HeldInvite", "An invite, as its holder sees it."),
@@ -94,6 +102,18 @@ const ABOUT: &[(&str, &str)] = &[
     (
         "SharedUser",
         "A user by name, to view the board, unless it says more.",
+    ),
+    ("SeenApp", "An app that a user sees, and through which boards."),
+    ("SeenApps", "A page of the apps that a user sees."),
+    ("SeenAppsQuery", "Whose apps to list, and which page of the list."),
+    ("SeenBy", "Who sees an app, and through which boards."),
+    (
+        "SeenOnBoard",
+        "A board that an app is on, and who may view the board.",
+    ),
+    (
+        "SeenThrough",
+        "A board through which a user sees an app, and why they may view it.",
     ),
     ("SecondFactor", "A second factor, without its secret."),
     (
@@ -135,6 +155,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("SessionUser", "The user who is signed in."),
     ("SignIn", "A username and a password."),
     ("SignedIn", "A new session."),
+    (
+        "Site",
+        "What the dashboard looks like, for everyone, and who sees which app.",
+    ),
     ("State", "The whole dashboard as a document."),
     ("StateBoard", "A board of a state."),
     ("StateGroup", "A group of a state."),

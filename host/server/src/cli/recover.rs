@@ -61,21 +61,22 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
         );
     }
     let password = host.service.secrets.password();
-    // The new password comes last: if this fails or is killed earlier, the old password, the sessions and the keys
-    // remain.
-    for (procedure, input) in [
-        (
-            "user.setDisabled",
-            json!({ "userId": user.id, "disabled": false }),
-        ),
-        ("secondFactor.deleteOfUser", json!({ "userId": user.id })),
-        (
-            "user.changePassword",
-            json!({ "userId": user.id, "password": password }),
-        ),
-    ] {
-        local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
+    let call = async |procedure, input| {
+        local::run(&host.service, procedure, &Identity::operator(), Some(input)).await
+    };
+    let enabled = json!({ "userId": user.id, "disabled": false });
+    call("user.setDisabled", enabled).await?;
+    // Only what is there is removed, and has a row in the audit log.
+    let own = json!({ "userId": user.id });
+    let found = call("secondFactor.getOfUser", own.clone())
+        .await?
+        .unwrap_or_default();
+    if found["factors"] != json!([]) || found["recoveryCodes"] != 0 {
+        call("secondFactor.deleteOfUser", own).await?;
     }
+    // The new password comes last: if this fails or is killed earlier, the old password and the keys remain.
+    let changed = json!({ "userId": user.id, "password": password });
+    call("user.changePassword", changed).await?;
     Ok((user.name, password))
 }
 

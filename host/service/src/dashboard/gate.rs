@@ -97,6 +97,21 @@ pub(super) fn check_addresses(fields: &mut Fields, addresses: &[String]) -> Vec<
     fields.count("addresses", addresses.len(), MOST_ADDRESSES);
     let mut kept = Vec::new();
     for (index, address) in addresses.iter().take(MOST_ADDRESSES).enumerate() {
+        let path = [
+            PathSegment::Field("addresses".into()),
+            PathSegment::Index(index as u32),
+        ];
+        let length = address.trim().chars().count();
+        if !bounds::GATE_ADDRESS.contains(&length) {
+            let (least, most) = bounds::GATE_ADDRESS.into_inner();
+            let rule = Rule::CharactersBetween {
+                least,
+                most,
+                got: length,
+            };
+            fields.refuse_at(path, rule);
+            continue;
+        }
         match kept_address(address) {
             // Punycode is longer than what was typed.
             Some(address) if bounds::GATE_ADDRESS.contains(&address.len()) => {
@@ -104,13 +119,7 @@ pub(super) fn check_addresses(fields: &mut Fields, addresses: &[String]) -> Vec<
                     kept.push(address);
                 }
             }
-            _ => {
-                let path = [
-                    PathSegment::Field("addresses".into()),
-                    PathSegment::Index(index as u32),
-                ];
-                fields.refuse_at(path, Rule::NotGateAddress);
-            }
+            _ => fields.refuse_at(path, Rule::NotGateAddress),
         }
     }
     kept

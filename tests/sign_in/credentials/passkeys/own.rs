@@ -1,5 +1,6 @@
 //! What people do with their own passkeys.
 
+use portico_model::time::Clock as _;
 use portico_tests::clock::{MINUTE, SECOND};
 use portico_tests::second_factor::code_at;
 

@@ -364,6 +364,7 @@ impl Document {
         fields.count("apps", entries(&self.apps).len(), MOST_APPS);
         fields.count("searchEngines", entries(&self.search_engines).len(), MOST_ENTRIES);
         fields.count("boards", entries(&self.boards).len(), MOST_ENTRIES);
+        fields.count("gate", entries(&self.gate).len(), MOST_ENTRIES);
         fields.count("pictures", entries(&self.pictures).len(), MOST_PICTURES);
         for (index, group) in self.groups.iter_mut().flatten().enumerate() {
             fields.enter("groups", index);
@@ -371,7 +372,6 @@ impl Document {
             let permissions = group.permissions.take();
             group.permissions = permissions.map(groups::in_order);
         }
-        fields.count("gate", entries(&self.gate).len(), MOST_ENTRIES);
         for (index, gate) in self.gate.iter_mut().flatten().enumerate() {
             fields.enter("gate", index);
             gate.addresses = gate::check_addresses(fields, &gate.addresses);
