@@ -105,13 +105,13 @@ test("Ctrl-K and / open the search on every page, and it finds apps, boards, pag
   let release;
   const held = new Promise((resolve) => (release = resolve));
   await page.route(/\?all=1$/, (route) => held.then(() => route.continue()));
+  const asked = page.waitForRequest(/\?all=1$/);
   await page.keyboard.press("/");
   await page.locator("#quick").waitFor();
   await page.keyboard.press("Escape");
   await page.locator("#quick").waitFor({ state: "detached" });
-  const answered = page.waitForResponse(/\?all=1$/);
   release();
-  await (await answered).finished();
+  await (await (await asked).response()).finished();
   await page.unroute(/\?all=1$/);
   // A field takes the slash; on the first page its own box has the focus.
   await page.goto(`${url}/apps`);
