@@ -61,7 +61,7 @@ fn a_new_person_needs_an_invite_which_makes_one_user_with_its_groups() {
     let link = invite(&administrator, &[&family]);
     let (_, page) = sign_in(&server, "1");
     page.assert_refused(403, "FORBIDDEN");
-    assert!(page.body.contains("you need an invite"), "{page:?}");
+    assert!(page.body.contains("need an invite"), "{page:?}");
     server.wait_for_log(0, "came without an invite");
     assert_eq!((users(&administrator).len(), invites(&administrator)), (1, 1));
 
