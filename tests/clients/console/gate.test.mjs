@@ -130,7 +130,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.goto(portico);
     await page.locator("details.account summary").click();
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.waitForURL(/note=signed-out/);
+    await page.waitForURL(`${portico}/sign-in*`);
     await page.goto(wiki);
     assert.ok(page.url().startsWith(`${portico}/sign-in`), page.url());
     await page.context().close();
