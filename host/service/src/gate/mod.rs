@@ -6,7 +6,7 @@
 //! - A decision writes nothing. Once an hour for each person and app a row of the audit log is written afterwards, and once an
 //!   hour, or half as long as a session may be unused, the use of the session.
 //! - Addresses of apps are in memory. At the host that changes them the change counts with the next request, at others on
-//!   the same database within [`FRESH`]. Apps, people and their rights are looked up with each request.
+//!   the same database within a second. Apps, people and their rights are looked up with each request.
 
 mod index;
 mod place;
