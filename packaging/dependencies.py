@@ -8,7 +8,6 @@ Both come from Cargo.lock, for one target. A crate without a licence text is an 
 
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TEXTS = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 # Crates of a repository that are published without its licence: those whose name begins so are like the named one.
 LIKE = {"cranelift-": "wasmtime", "pulley-": "wasmtime", "wasmtime-": "wasmtime"}
+# Crates whose licence is the comment at the beginning of a file.
+HEADED = {"qrcodegen": "src/lib.rs"}
 # The component is inside the binary, and is compiled for another target.
 PARTS = {"portico-server": None, "portico-component": "wasm32-wasip2"}
 
@@ -77,9 +78,16 @@ def texts_in(folder):
     return list(dict.fromkeys(path.read_text(errors="replace").strip() for path in files))
 
 
+def texts_of(name, folder):
+    if name not in HEADED:
+        return texts_in(folder)
+    comment = re.match(r"/\*(.*?)\*/", (folder / HEADED[name]).read_text(), re.DOTALL).group(1)
+    return ["\n".join(line.removeprefix(" *").strip() for line in comment.splitlines()).strip()]
+
+
 def write_licenses(target, out):
     crates = [crate for crate, _ in all_crates(target) if crate["source"]]
-    texts = {crate["name"]: texts_in(os.path.dirname(crate["manifest_path"])) for crate in crates}
+    texts = {crate["name"]: texts_of(crate["name"], Path(crate["manifest_path"]).parent) for crate in crates}
     by_text = defaultdict(list)
     for crate in crates:
         like = next((other for start, other in LIKE.items() if crate["name"].startswith(start)), None)
