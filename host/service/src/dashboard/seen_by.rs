@@ -2,7 +2,8 @@
 //! boards.
 //!
 //! Invariant: what they say follows from the same state as what callers get (`views.rs` of the SQL drivers), read in one
-//! transaction, and lists are bounded: what is left out is counted.
+//! transaction. Lists of boards, users and apps are bounded, and what is left out is counted; the groups whose permissions
+//! show every app are all named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
