@@ -158,12 +158,13 @@ npm: storage-component ## build dist/portico-dashboard-VERSION.tgz, the library 
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
-ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard python_own_users
-bench-embed: build storage-component wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
+ADAPTERS ?= portico rust_dashboard node_dashboard node_handlers python_dashboard python_handlers python_own_users
+bench-embed: build storage-component wrk target/python/installed ## measure the examples beside handlers of the same frameworks and Portico's own host, and the libraries in process
 	cargo build --release --package rust-dashboard
 	cd bindings/node && npm ci --silent && npm run --silent build
 	cd examples/node-dashboard && npm ci --silent
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
+	node bindings/node/bench.js
 	PYTHONPATH=bindings/python target/python/bin/python bindings/python/bench.py
 
 wrk: # installs the load generator

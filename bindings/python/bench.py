@@ -1,9 +1,11 @@
 """What `app.byId` costs in process, over the bare statement: with the ready storage over SQLAlchemy on SQLite, and with a
-storage of one's own over `sqlite3`. Processor time of one call, the median of the rounds.
+storage of one's own over `sqlite3`. Processor time of one call, the median of the rounds. Then what memory does over 10,000
+calls, each of which has an instance of its own.
 
     python bench.py [CALLS] [ROUNDS]
 """
 
+import resource
 import sqlite3
 import statistics
 import sys
@@ -73,6 +75,14 @@ def main(folder: str) -> None:
     id = own.apps.create(signed_in("ada", ["admin"]), APP).id
     bare = measure(lambda: storage.get_app(id, None))
     report("storage of one's own", bare, measure(lambda: own.apps.by_id(ANONYMOUS, id)))
+
+    def most_resident(calls: int) -> int:
+        for _ in range(calls):
+            own.apps.by_id(ANONYMOUS, id)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+    before, after = most_resident(1_000), most_resident(10_000)
+    print(f"memory after 1,000 fresh instances {before} MiB, after 10,000 more {after} MiB, at most")
 
     engine = sqlalchemy.create_engine(f"sqlite:///{folder}/ready.db")
     ready = Portico.open(engine)

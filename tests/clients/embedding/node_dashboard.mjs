@@ -6,6 +6,9 @@ export const path = "/trpc";
 /** An instance serves many callers, and nothing is left in it. */
 export const keepsInstances = false;
 
+/** What speed.mjs compares it with. */
+export const handlers = "node_handlers";
+
 /** Installed and built before. */
 export const start = (data) => ({
   command: "node",

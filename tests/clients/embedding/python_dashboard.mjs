@@ -24,5 +24,8 @@ export const starting = (example) => (data) => ({
 
 export const start = starting("python-dashboard");
 
+/** What speed.mjs compares it with. */
+export const handlers = "python_handlers";
+
 /** Each call has an instance of its own: nothing stays within those of one user either. */
 export const keepsInstances = false;

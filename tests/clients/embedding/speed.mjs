@@ -1,8 +1,9 @@
-// Calls per second of dashboards that took Portico in, and of the `portico` binary, in one run:
-// each is started on an empty database and asked for one app, by one signed-in user and anonymously,
-// on 32 connections that stay open, by wrk. They take turns for several rounds; the medians count.
+// Calls per second of dashboards that took Portico in, of handlers in the same languages and frameworks, and of the
+// `portico` binary, in one run: each is started on an empty database and asked for one app, by one signed-in user and
+// anonymously, on 32 connections that stay open, by wrk. They take turns for several rounds; the medians count.
 //
-//     node speed.mjs SECONDS ADAPTER...        (the first one is what the others are compared with)
+//     node speed.mjs SECONDS ADAPTER...        (the first one is what the others are compared with,
+//                                            unless they name handlers that are among them)
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -24,7 +25,7 @@ assert.ok(Number(seconds) > 0 && adapters.length > 0, "usage: node speed.mjs SEC
 
 /** Starts a dashboard, with an administrator, their session and an app. */
 async function start(name) {
-  const { path, start, steps } = await import(`./${name}.mjs`);
+  const { path, start, steps, handlers } = await import(`./${name}.mjs`);
   const data = mkdtempSync(join(tmpdir(), "portico-speed-"));
   const { command, args, cwd, env } = start(data);
   const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -56,7 +57,7 @@ async function start(name) {
     await once(child, "exit");
     rmSync(data, { recursive: true });
   };
-  return { name, url, request, cookie, stop, pid: child.pid };
+  return { name, handlers, url, request, cookie, stop, pid: child.pid };
 }
 
 /** Microseconds of processor time that a process has taken so far. */
@@ -93,10 +94,11 @@ try {
       }
     }
     const rates = dashboards.map(({ name }) => median(samples.get(name).map(({ rate }) => rate)));
-    dashboards.forEach(({ name }, index) => {
+    dashboards.forEach(({ name, handlers }, index) => {
+      const beside = Math.max(adapters.indexOf(handlers), 0);
       const processor = median(samples.get(name).map(({ processor }) => processor));
-      const columns = [`${Math.round(rates[index])}/s`, `${Math.round(processor)} us cpu`, (rates[index] / rates[0]).toFixed(2)];
-      console.log(`app.byId ${work.padEnd(12)} ${name.padEnd(16)} ${columns.map((text) => text.padStart(12)).join("")}`);
+      const columns = [`${Math.round(rates[index])}/s`, `${Math.round(processor)} us cpu`, `${(rates[index] / rates[beside]).toFixed(2)} of ${adapters[beside]}`.padStart(24)];
+      console.log(`app.byId ${work.padEnd(12)} ${name.padEnd(16)} ${columns.map((text) => text.padStart(14)).join("")}`);
     });
   }
 } finally {
