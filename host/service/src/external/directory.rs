@@ -21,13 +21,13 @@ pub trait Directory: fmt::Debug + Send + Sync {
     /// does not respond in time.
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error>;
 
-    /// Whether the directory still has this person among those who may sign in, by all that it says without their password.
+    /// Whether the directory still has this user among those who may sign in, by all that it says without their password.
     /// `SERVICE_UNAVAILABLE` if it does not respond in time.
-    async fn still_has(&self, person: &Known<'_>) -> Result<bool, Error>;
+    async fn still_has(&self, user: &DirectoryUser<'_>) -> Result<bool, Error>;
 }
 
-/// A person who signs in without their password of the directory.
-pub struct Known<'a> {
+/// A user who signs in without their password of the directory.
+pub struct DirectoryUser<'a> {
     /// What identifies them there.
     pub subject: &'a str,
     pub address: Option<IpAddr>,

@@ -19,7 +19,7 @@ use super::{
     session::route,
 };
 use crate::{
-    external::Known,
+    external::DirectoryUser,
     identity::Identity,
     procedures::{Call, Output, call::json, sign_in::PASSKEY_OPTIONS},
     second_factor::{
@@ -162,10 +162,10 @@ async fn is_in_directory(
     let (Some(ldap), Some(subject)) = (&settings.providers.ldap, subject) else {
         return Ok(false);
     };
-    let person = Known {
+    let user = DirectoryUser {
         subject: &subject,
         address: call.identity.address,
         request_id: &call.request_id,
     };
-    ldap.still_has(&person).await
+    ldap.still_has(&user).await
 }

@@ -32,7 +32,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    external::{self, Admission, External, Groups, Known, Linking, Login, SignUp, Vouched},
+    external::{self, Admission, DirectoryUser, External, Groups, Linking, Login, SignUp, Vouched},
     fair_semaphore::FairSemaphore,
     identity::Identity,
     throttle::{LoginAttempt, Source, ThrottledAccount},
@@ -136,7 +136,10 @@ impl Ldap {
             return Ok(Admission::Granted);
         };
         let Ok(identity) = self.identity(&entry) else {
-            return Ok(Admission::Denied(format!("the entry {:?} has no valid name", entry.dn)));
+            return Ok(Admission::Denied(format!(
+                "the entry {:?} has no valid name",
+                entry.dn
+            )));
         };
         let groups = groups_of(&mut directory, groups, &entry, &identity.name).await?;
         Ok(self.admission(&groups))
@@ -277,13 +280,13 @@ impl external::Directory for Ldap {
         answer
     }
 
-    async fn still_has(&self, person: &Known<'_>) -> Result<bool, Error> {
-        let asked = self.look_up(person.subject);
-        match self.in_time(person.address, Instant::now(), asked).await? {
+    async fn still_has(&self, user: &DirectoryUser<'_>) -> Result<bool, Error> {
+        let asked = self.look_up(user.subject);
+        match self.in_time(user.address, Instant::now(), asked).await? {
             Admission::Granted => Ok(true),
             Admission::Denied(why) | Admission::Unknown(why) => {
                 info!(
-                    request = person.request_id,
+                    request = user.request_id,
                     "LDAP: sign-in with a passkey refused: {why}"
                 );
                 Ok(false)
