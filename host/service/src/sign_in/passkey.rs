@@ -113,7 +113,7 @@ async fn try_sign_in(
     let mut transaction = resources.storage.begin_dashboard(Access::Read, &context).await?;
     let factor = transaction.find_passkey(&proof.handle()).await?;
     let factor = factor.ok_or(Refusal::WrongPasskey)?;
-    let key = AccountKey::Id(factor.user_id);
+    let key = AccountKey::Id(factor.user_id.clone());
     let account = transaction.get_account(&key).await?;
     let account = account.ok_or(Refusal::WrongPasskey)?;
     let subject = match account.provider {
@@ -126,7 +126,10 @@ async fn try_sign_in(
     let may_sign_in = match account.provider {
         _ if account.disabled => false,
         Provider::Credentials => true,
-        Provider::Ldap => is_in_directory(call, settings, subject).await?,
+        // Without the passkey a client learns nothing of the directory, not even that it is silent.
+        Provider::Ldap => {
+            passkeys.verify(&factor, &proof)?.is_some() && is_in_directory(call, settings, subject).await?
+        }
         Provider::Oidc => false,
     };
     if !may_sign_in {
