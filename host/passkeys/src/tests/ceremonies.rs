@@ -34,6 +34,14 @@ const ADA: Ceremony<'static> = Ceremony {
     holder: "ada",
 };
 
+/// A sign-in of this browser.
+fn visitor(browser: &str) -> Ceremony<'_> {
+    Ceremony {
+        purpose: Purpose::SignIn,
+        holder: browser,
+    }
+}
+
 #[tokio::test]
 async fn a_challenge_is_good_once_at_any_host() {
     let ([one, two], secrets, _) = hosts();
@@ -83,10 +91,6 @@ async fn a_challenge_expires_after_five_minutes() {
 #[tokio::test]
 async fn a_flood_of_visitors_does_not_displace_people_who_have_signed_in() {
     let ([one, _], secrets, now) = hosts();
-    let visitor = |holder| Ceremony {
-        purpose: Purpose::SignIn,
-        holder,
-    };
     let own = one.begin(ADA, &secrets).await.unwrap();
     let first = one.begin(visitor("the first"), &secrets).await.unwrap();
     for browser in 0..RecordKind::PasskeyCeremonies.most() {
