@@ -22,6 +22,8 @@ pub struct Present {
     pub search_engines: Vec<(String, String, String)>,
     /// Boards: id and name-key.
     pub boards: Vec<(String, String)>,
+    /// Whether people who have chosen no home board see one.
+    pub has_default_home: bool,
     /// The ids of keys and invites.
     pub secrets: HashSet<String>,
     /// The ids of disabled users, who can have no keys.

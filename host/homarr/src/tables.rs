@@ -71,7 +71,9 @@ const LOOKS: [(&str, &str, Holds); 17] = [
 ];
 
 /// The largest uploaded file that is read, in bytes: as base64, it fits into an icon's URL.
-pub const MOST_OF_A_MEDIA: usize = 49_000;
+pub const MOST_OF_A_MEDIA: usize = portico_rules::bounds::PICTURE_BYTES;
+/// The most bytes of all of them that are read.
+const MOST_OF_MEDIAS: usize = 64 << 20;
 
 impl Homarr {
     /// Reads the database of this file: a database of SQLite, or the ZIP of a backup. While it is read, a copy of it is
@@ -316,11 +318,14 @@ pub(crate) fn values(
 
 fn medias(db: &Reader<'_>) -> anyhow::Result<Vec<Media>> {
     let columns = ["id", "content_type", "content"];
+    let mut room = MOST_OF_MEDIAS;
     db.read_small("media", &columns, MOST_OF_A_MEDIA, |row| {
+        let content = row.optional_bytes(2)?.filter(|content| content.len() <= room);
+        room -= content.as_ref().map_or(0, Vec::len);
         Ok(Media {
             id: row.text(0)?,
             content_type: row.text(1)?,
-            content: row.optional_bytes(2)?,
+            content,
         })
     })
 }

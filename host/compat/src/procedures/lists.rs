@@ -99,8 +99,14 @@ async fn group(caller: &Caller, input: Value) -> Outcome {
         }
     }
     // Portico's groups have none of these.
-    for key in ["ownerId", "owner", "homeBoardId", "mobileHomeBoardId"] {
+    for key in ["ownerId", "owner"] {
         group[key] = Value::Null;
+    }
+    let homes = caller.query_all("board.getDefaultHomes").await?.value();
+    let mut homes = homes.as_array().into_iter().flatten();
+    let home = homes.find(|home| home["groupId"] == id);
+    for key in ["homeBoardId", "mobileHomeBoardId"] {
+        group[key] = home.map_or(Value::Null, |home| home[key].clone());
     }
     Ok(group.into())
 }
