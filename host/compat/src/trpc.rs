@@ -23,7 +23,7 @@ use crate::{
     caller::{Beginning, Caller, LARGEST_ANSWER, SMALL_BODY, is_json, pass_on, read_beginning},
     form,
     outcome::{Failure, Outcome, json_response},
-    procedures::{self, Kind},
+    procedures,
     superjson,
 };
 
@@ -47,11 +47,7 @@ impl Call {
             let input = input.unwrap_or_else(superjson::undefined);
             return caller.call(method.clone(), &self.name, input).await;
         };
-        let expected = match procedure.kind {
-            Kind::Query => Method::GET,
-            Kind::Mutation => Method::POST,
-        };
-        if *method != expected {
+        if *method != procedure.kind.method() {
             let message = format!("Unsupported {method}-request at path \"{}\"", self.name);
             return Err(Failure::new(Code::MethodNotSupported, message));
         }

@@ -135,7 +135,7 @@ impl<'a> Pictures<'a> {
 }
 
 /// The id of the uploaded file at this URL.
-fn media_of(url: &str) -> Option<&str> {
+pub fn media_of(url: &str) -> Option<&str> {
     let url = url.trim();
     let is_own = url.starts_with('/') || url.starts_with("http://") || url.starts_with("https://");
     let (_, id) = url.rsplit_once(PATH).filter(|_| is_own)?;

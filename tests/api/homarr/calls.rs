@@ -247,10 +247,17 @@ fn the_description_lists_what_the_layer_adds() {
         ("/api/users/changeSearchEngine", "patch"),
         ("/api/users/{userId}/changeHome", "patch"),
         ("/api/boards/items", "post"),
+        ("/api/trpc/board.getAllBoards", "get"),
+        ("/api/trpc/user.changeDefaultSearchEngine", "post"),
+        ("/api/trpc/serverSettings.saveSettings", "post"),
+        ("/api/auth/csrf", "get"),
+        ("/api/auth/callback/credentials", "post"),
     ] {
         let operation = &document["paths"][path][method];
         assert_eq!(operation["tags"], json!(["homarr"]), "{method} {path}");
     }
+    let calls = &document["paths"]["/api/trpc/user.selectable"]["get"];
+    assert_ne!(calls["tags"], json!(["homarr"]));
     // Portico's own stay, and each operation has a name of its own.
     assert_ne!(document["paths"]["/api/apps"]["get"]["tags"], json!(["homarr"]));
     let paths = document["paths"].as_object().expect("paths");
