@@ -11,6 +11,7 @@ use portico_storage::{DefaultHome, ExtrasOf, ProviderSubject, SearchEngine, hash
 use serde_json::{Map, Value};
 
 use crate::boards::boards;
+use crate::branding::branding;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
 use crate::homarr::{self, Homarr};
 use crate::ids::check_id;
@@ -47,6 +48,7 @@ pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report
         search_engines: search_engines(homarr, &mut pictures, report),
         boards: boards(homarr, &mut pictures, report),
         default_homes: default_homes(homarr, report),
+        branding: branding(homarr, &mut pictures, report),
         keys: keys(homarr, report),
         invites: invites(homarr, surroundings.now, report),
         new_names,
@@ -466,7 +468,9 @@ fn note_everything_else(homarr: &Homarr, pictures: &Pictures<'_>, report: &mut R
         left_out(counted(files, "uploaded file") + ", which no app, search engine or board shows");
     }
     if !homarr.settings.is_empty() {
-        left_out("the settings of the server; those that Portico has are in its settings file".into());
+        let text = "the settings of the server, except home boards, the search engine and the branding; those that \
+                    Portico has are in its settings file";
+        left_out(text.into());
     }
     let newer = homarr.identified.newer;
     if newer > 0 {

@@ -7,6 +7,7 @@ use portico_storage::{DefaultHome, Picture, ProviderSubject, SearchEngine, Secre
 use serde_json::{Map, Value};
 
 use crate::board::Board;
+use crate::branding::Branding;
 use crate::names::{MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME, shortened};
 use crate::report::{Kind, Report, What, counted};
 
@@ -24,6 +25,8 @@ pub struct Dashboard {
     pub boards: Vec<Board>,
     /// The home boards of those who have chosen none.
     pub default_homes: Vec<DefaultHome>,
+    /// What the whole dashboard looks like.
+    pub branding: Branding,
     pub keys: Vec<Key>,
     pub invites: Vec<Invite>,
     /// The pictures that icons and looks refer to, by id.
@@ -157,7 +160,8 @@ impl Dashboard {
         let icons = icons.chain(self.search_engines.iter().map(|engine| &engine.icon_url[..]));
         let looks = self.boards.iter().flat_map(|board| board.looks.values());
         let urls = icons.chain(looks.filter_map(Value::as_str));
-        let used: HashSet<&str> = urls.filter_map(|url| url.strip_prefix(PICTURES)).collect();
+        let used = urls.filter_map(|url| url.strip_prefix(PICTURES));
+        let used: HashSet<&str> = used.chain(self.branding.logo.as_deref()).collect();
         let all = self.pictures.iter();
         all.filter(move |(id, _)| used.contains(&id[..]))
             .map(|(_, picture)| picture)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::branding::logo_url;
 use crate::inventory::Unread;
 use crate::pictures::media_of;
 use crate::schema::Identified;
@@ -207,12 +208,15 @@ impl Homarr {
         value["json"][field].as_str().map(str::to_owned)
     }
 
-    /// The ids of the uploaded files that are icons or looks of boards.
+    /// The ids of the uploaded files that are icons or looks.
     pub fn shown_medias(&self) -> HashSet<String> {
         let icons = self.apps.iter().map(|app| &app.icon_url[..]);
         let icons = icons.chain(self.search_engines.iter().map(|engine| &engine.icon_url[..]));
         let looks = self.boards.iter().flat_map(|board| board.looks.values());
-        let urls = icons.chain(looks.filter_map(Value::as_str));
+        let logo = logo_url(self);
+        let urls = icons
+            .chain(looks.filter_map(Value::as_str))
+            .chain(logo.as_deref());
         urls.filter_map(media_of).map(str::to_owned).collect()
     }
 }

@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use portico_model::Provider;
 use portico_storage::DefaultHome;
 
+use crate::branding::Branding;
 use crate::dashboard::{Dashboard, Group};
 use crate::fates::{All, Fate, Fates, Taken};
 use crate::names::{self, Keys, MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME, Used};
@@ -151,6 +152,7 @@ impl Merge {
         let (keys, invites) = (std::mem::take(&mut new.keys), std::mem::take(&mut new.invites));
         new.memberships.clear();
         self.keep_homes(&mut new.default_homes, &new.groups, present, report);
+        self.keep_branding(&mut new.branding, present, report);
         new.groups.retain(|group| all.groups.is_new(&group.id));
         new.apps.retain(|app| all.apps.is_new(&app.id));
         let engines = &mut new.search_engines;
@@ -226,6 +228,19 @@ impl Merge {
             }
             all.groups.is_new(id)
         });
+    }
+
+    /// Keeps the branding, unless looks are chosen here, or may have been removed here since an earlier import.
+    fn keep_branding(&self, branding: &mut Branding, present: &Present, report: &mut Report) {
+        let is_first = !self.is_repeated();
+        if is_first && !present.has_looks {
+            return;
+        }
+        if is_first && *branding != Branding::default() {
+            let text = "the branding: looks are chosen here, which stay";
+            report.note(Kind::Other, "", What::Collided, text);
+        }
+        *branding = Branding::default();
     }
 
     /// Whether something of this dashboard was imported before.

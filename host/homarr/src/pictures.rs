@@ -79,6 +79,14 @@ impl<'a> Pictures<'a> {
         }
     }
 
+    /// The id of the stored picture at this URL; otherwise why there is none.
+    pub fn stored(&mut self, url: &str) -> Result<Id, &'static str> {
+        let url = self.url_of(url).map_err(|(_, why)| why)?;
+        let id = url.strip_prefix(PICTURES);
+        id.map(Id::from)
+            .ok_or("is no uploaded file of a kind that Portico stores")
+    }
+
     /// Where the file at this URL is from now on; otherwise its id, and why it does not come along.
     fn url_of<'u>(&mut self, url: &'u str) -> Result<String, (&'u str, &'static str)> {
         let Some(id) = media_of(url) else {

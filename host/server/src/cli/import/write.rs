@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use portico_homarr::{Dashboard, Keys, Kind, Plan, Present, Report, What, merge};
+use portico_homarr::{Branding, Dashboard, Keys, Kind, Plan, Present, Report, What, merge};
 use portico_model::{HomeBoards, Provider, Timestamp, error::Error};
 use portico_rules::refusal::Refusal;
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{
     Access, AccountKey, ApiKey, AppFilter, AuditEntry, Authentication, Board, DashboardTransaction, ExtrasOf,
-    KeyLimits, NewInvite, NewPicture, NewUser, Picture, PictureCount, Slice, StoredApp,
+    KeyLimits, Looks, NewInvite, NewPicture, NewUser, Picture, PictureCount, Slice, StoredApp,
     UserFilter, hash_secret,
 };
 
@@ -116,6 +116,8 @@ async fn read_present(
     }
     let homes = transaction.list_default_homes().await?;
     present.has_default_home = homes.iter().any(|home| home.group_id.is_none());
+    let looks = transaction.get_looks().await?;
+    present.has_looks = looks.name.is_some() || looks.accent_color.is_some() || looks.logo.is_some();
     let api_keys = transaction.list_keys(None).await?;
     present.secrets.extend(api_keys.into_iter().map(|key| key.id));
     let invites = transaction.list_invites().await?;
@@ -185,6 +187,7 @@ impl Writing<'_> {
         report: &mut Report,
     ) -> Result<(), Error> {
         self.put_pictures(transaction, plan).await?;
+        set_looks(transaction, &plan.new.branding).await?;
         for engine in &plan.new.search_engines {
             let keys = (self.key(&engine.name), self.key(&engine.short));
             let is_free = transaction.insert_search_engine(engine, keys.0, keys.1).await?;
@@ -331,6 +334,22 @@ impl Writing<'_> {
             ..AuditEntry::new("import", REQUEST_ID).by(None, &Authentication::Operator)
         }
     }
+}
+
+/// Makes the branding the looks of the dashboard.
+async fn set_looks(transaction: &mut dyn DashboardTransaction, branding: &Branding) -> Result<(), Error> {
+    if *branding == Branding::default() {
+        return Ok(());
+    }
+    let present = transaction.get_looks().await?;
+    let looks = Looks {
+        name: branding.name.clone(),
+        accent_color: branding.accent_color.clone(),
+        logo: branding.logo.clone(),
+        ..present
+    };
+    transaction.set_looks(&looks).await?;
+    Ok(())
 }
 
 /// Sets the home boards of a new user, as far as the user may view them.
