@@ -32,6 +32,11 @@ fn what_people_have_not_chosen_is_that_of_their_groups_or_of_everyone_if_they_ma
     // Who comes later has it, too.
     assert_eq!(home(&admin.user("late")), [public.clone(), Value::Null]);
 
+    // A board of a group is also for phones, before another one of everyone.
+    set(&admin, None, public.clone(), public.clone());
+    set(&admin, Some(&zoo), shared.clone(), Value::Null);
+    assert_eq!(home(&ann), [shared.clone(), Value::Null]);
+    set(&admin, None, public.clone(), Value::Null);
     set(&admin, Some(&zoo), shared.clone(), shared.clone());
     assert_eq!(home(&ann), [shared.clone(), shared.clone()]);
     // The first group by name has one that its members may not view, and one that they may.
@@ -44,10 +49,10 @@ fn what_people_have_not_chosen_is_that_of_their_groups_or_of_everyone_if_they_ma
     assert_eq!(home(&server.anonymous()), [Value::Null, Value::Null]);
     assert_eq!(home(&admin), [hidden.clone(), Value::Null]);
 
-    // What people choose comes before, on all screens.
+    // What people choose comes before, also if they choose it for phones alone.
     let own = json!({"userId": ann.id, "homeBoardId": null, "mobileHomeBoardId": shared});
     ann.mutate("user.changeHomeBoards", &own).assert_status(200);
-    assert_eq!(home(&ann), [Value::Null, shared.clone()]);
+    assert_eq!(home(&ann), [shared.clone(), shared.clone()]);
     // As long as they may view it.
     let nobody = json!({"boardId": shared, "users": [], "groups": []});
     admin.mutate("board.share", &nobody).assert_status(200);

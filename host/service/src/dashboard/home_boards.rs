@@ -1,7 +1,8 @@
 //! `board.getHome` and the boards that people see first who have chosen none: of a group, or of everyone.
 //!
 //! Invariants:
-//! - What people have chosen comes before the first of their groups by name, and that before everyone's.
+//! - What people have chosen comes before the first of their groups by name, and that before everyone's. On phones, a
+//!   choice of a board for large screens alone counts, too, before those that come later.
 //! - `board.getHome` names only boards that the caller may view.
 
 use portico_model::{
@@ -46,7 +47,7 @@ pub(super) static ROWS: &[Row] = &[
         .public()
         .about(
             "The boards that the caller sees first: those that they have chosen (`user.changeHomeBoards`), or else of the first \
-             of their groups, by name, that has some, or else everyone's. Only boards that they may view.",
+             of their groups, by name, that has some, or else everyone's. Only boards that they may view; of 20 groups.",
         ),
     query("board.getDefaultHomes", Nothing, DEFAULT_HOMES, |call| {
         Box::pin(get_default_homes(call))
@@ -76,46 +77,46 @@ async fn home_of(
     transaction: &mut dyn DashboardTransaction,
     user_id: Option<&str>,
 ) -> Result<HomeBoards, Error> {
-    if let Some(id) = user_id
-        && let Some(user) = transaction.get_user(id).await?
-    {
-        let chosen = HomeBoards {
-            home_board_id: user.home_board_id,
-            mobile_home_board_id: user.mobile_home_board_id,
-        };
-        let mut seen = HomeBoards::default();
-        take(transaction, user_id, &mut seen, chosen).await?;
-        // Neither is mixed with those of others.
-        if seen != HomeBoards::default() {
-            return Ok(seen);
+    let user = match user_id {
+        Some(id) => transaction.get_user(id).await?,
+        None => None,
+    };
+    let chosen = user.map(|user| HomeBoards {
+        home_board_id: user.home_board_id,
+        mobile_home_board_id: user.mobile_home_board_id,
+    });
+    let others = transaction.list_default_homes_of(user_id).await?;
+    // What is on phones; `Some(None)`: the same as elsewhere.
+    let mut mobile = None;
+    for boards in chosen.into_iter().chain(others) {
+        let home = viewed(transaction, user_id, boards.home_board_id).await?;
+        if mobile.is_none() {
+            let own = viewed(transaction, user_id, boards.mobile_home_board_id).await?;
+            mobile = (own.is_some() || home.is_some()).then_some(own);
+        }
+        if home.is_some() {
+            return Ok(HomeBoards {
+                home_board_id: home,
+                mobile_home_board_id: mobile.flatten(),
+            });
         }
     }
-    let mut home = HomeBoards::default();
-    for boards in transaction.list_default_homes_of(user_id).await? {
-        take(transaction, user_id, &mut home, boards).await?;
-    }
-    Ok(home)
+    Ok(HomeBoards {
+        home_board_id: None,
+        mobile_home_board_id: mobile.flatten(),
+    })
 }
 
-/// Fills in what is still missing, as far as the caller may view it.
-async fn take(
+/// The board, if the caller may view it.
+async fn viewed(
     transaction: &mut dyn DashboardTransaction,
     user_id: Option<&str>,
-    home: &mut HomeBoards,
-    boards: HomeBoards,
-) -> Result<(), Error> {
-    for (place, board) in [
-        (&mut home.home_board_id, boards.home_board_id),
-        (&mut home.mobile_home_board_id, boards.mobile_home_board_id),
-    ] {
-        if place.is_none()
-            && let Some(id) = board
-            && may_view(transaction, user_id, &id).await?
-        {
-            *place = Some(id);
-        }
+    board_id: Option<String>,
+) -> Result<Option<String>, Error> {
+    match board_id {
+        Some(id) if may_view(transaction, user_id, &id).await? => Ok(Some(id)),
+        _ => Ok(None),
     }
-    Ok(())
 }
 
 async fn may_view(
