@@ -300,7 +300,7 @@ fn a_stream_has_a_line_for_each_call() {
 #[test]
 fn limits_are_those_of_the_interface() {
     let (server, admin, _) = with_administrator();
-    // Up to four times as many are refused call by call, in a batch and in a stream.
+    // Up to 1,024 are refused call by call, in a batch and in a stream.
     for name in ["user.getTourStatus", "app.all"] {
         let many = vec![name; 257].join(",");
         let path = format!("/api/trpc/{many}?batch=1");
