@@ -219,12 +219,12 @@ fn who_sees_what_is_chosen_at_the_first_start_or_later_and_shown_with_apps_and_u
     let of_group = format!("/groups/{family}");
     for (path, chosen, shown, other) in [
         ("/manage/visibility", &second, "Grafana", "Jellyfin"),
-        (&of_group, &board, "Jellyfin", "Grafana"),
+        (&of_group[..], &board, "Jellyfin", "Grafana"),
     ] {
         let page = browser.open(path);
         let sent = [
             ("section", "home"),
-            ("homeBoardId", chosen),
+            ("homeBoardId", &chosen[..]),
             ("mobileHomeBoardId", ""),
         ];
         browser.submit(&page, path, &sent).assert_status(200);
