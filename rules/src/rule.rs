@@ -97,6 +97,7 @@ sentences! {
         ItemsWithSections = "must be absent where there are sections",
         NotOneKindOfItem = "must have one of app, bookmarks, note and clock",
         NamesNoGroup { name: String } = "names no group: {name}",
+        NamesNoBoard { name: String } = "names no board: {name}",
         NamesNoUser { name: String } = "names no user: {name}",
         NamesUsers { count: usize, name: String } = "fits {count} users: write {{name, provider}} for {name}",
         NamesNoAppId { id: String } = "names no app: the id {id}",

@@ -14,6 +14,7 @@ mod clients;
 mod dashboard;
 mod disabled;
 mod homarr;
+mod home_boards;
 mod icon_files;
 mod keys_and_invites;
 mod limited_keys;

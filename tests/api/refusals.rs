@@ -352,6 +352,7 @@ fn rules_of_documents(said: &mut Said) {
         json!({"apps": [{"name": "Twin"}]}),
         json!({"users": people}),
         json!({"pictures": [{"id": "0".repeat(64), "image": picture("one")}]}),
+        json!({"homeBoard": "none"}),
         board(json!({"items": [{}]})),
         board(json!({"items": [], "sections": []})),
         board(json!({"creator": "nobody"})),

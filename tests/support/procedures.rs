@@ -491,6 +491,10 @@ pub static TABLE: &[Row] = &[
         .rest("PUT", "/api/boards/{boardId}/shares").weight(40),
     mutation("board.delete", OWNS_BOARDS, |it| json!({"id": it.spare_board()})).rest("DELETE", "/api/boards/{id}")
         .weight(9),
+    query("board.getHome", Everyone, none).weight(12),
+    query("board.getDefaultHomes", ADMIN, none).weight(5),
+    mutation("board.setDefaultHome", ADMIN, |it|
+        json!({"groupId": it.group(), "homeBoardId": it.board(), "mobileHomeBoardId": null})).weight(8),
     query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(12),
     mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
     query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(12),

@@ -38,19 +38,35 @@ pub(crate) enum Route {
     Issuer,
 }
 
+/// Method, path and what is there.
+static ROUTES: [(Method, &str, Route); 7] = [
+    (Method::GET, "/api/auth/csrf", Route::Csrf),
+    (Method::GET, "/api/auth/providers", Route::Providers),
+    (Method::GET, "/api/auth/session", Route::Session),
+    (Method::POST, "/api/auth/signout", Route::SignOut),
+    (
+        Method::POST,
+        "/api/auth/callback/credentials",
+        Route::Credentials("credentials"),
+    ),
+    (
+        Method::POST,
+        "/api/auth/callback/ldap",
+        Route::Credentials("ldap"),
+    ),
+    (Method::POST, "/api/auth/signin/oidc", Route::Issuer),
+];
+
 /// The route of a request, if it is one of Auth.js.
 pub(crate) fn find(method: &Method, path: &str) -> Option<Route> {
-    let path = path.strip_prefix("/api/auth/")?;
-    match (method.as_str(), path) {
-        ("GET", "csrf") => Some(Route::Csrf),
-        ("GET", "providers") => Some(Route::Providers),
-        ("GET", "session") => Some(Route::Session),
-        ("POST", "signout") => Some(Route::SignOut),
-        ("POST", "callback/credentials") => Some(Route::Credentials("credentials")),
-        ("POST", "callback/ldap") => Some(Route::Credentials("ldap")),
-        ("POST", "signin/oidc") => Some(Route::Issuer),
-        _ => None,
-    }
+    let mut routes = ROUTES.iter();
+    let (.., route) = routes.find(|(own, at, _)| own == method && *at == path)?;
+    Some(*route)
+}
+
+/// All routes: method and path.
+pub(crate) fn routes() -> impl Iterator<Item = (&'static Method, &'static str)> {
+    ROUTES.iter().map(|(method, path, _)| (method, *path))
 }
 
 pub(crate) async fn respond(caller: &Caller, route: Route, body: Body) -> Response {

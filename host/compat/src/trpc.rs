@@ -23,7 +23,7 @@ use crate::{
     caller::{Beginning, Caller, LARGEST_ANSWER, SMALL_BODY, is_json, pass_on, read_beginning},
     form,
     outcome::{Failure, Outcome, json_response},
-    procedures::{self, Kind},
+    procedures,
     superjson,
 };
 
@@ -47,11 +47,7 @@ impl Call {
             let input = input.unwrap_or_else(superjson::undefined);
             return caller.call(method.clone(), &self.name, input).await;
         };
-        let expected = match procedure.kind {
-            Kind::Query => Method::GET,
-            Kind::Mutation => Method::POST,
-        };
-        if *method != expected {
+        if *method != procedure.kind.method() {
             let message = format!("Unsupported {method}-request at path \"{}\"", self.name);
             return Err(Failure::new(Code::MethodNotSupported, message));
         }
@@ -66,9 +62,9 @@ impl Call {
 /// How many calls of a batch are handled here: each makes calls of its own. The others are refused.
 const MOST_HERE: usize = 16;
 
-/// A batch of up to this many times as many calls as a batch may have is refused call by call, as clients of Homarr expect;
-/// a larger one as a whole.
-const REFUSED_ONE_BY_ONE: usize = 4;
+/// The most calls of a batch that is refused call by call, as clients of Homarr expect, if four times as many calls as a
+/// batch may have are not more. A larger one is refused as a whole.
+const REFUSED_ONE_BY_ONE: usize = 1024;
 
 /// Responds to a request to `/api/trpc/` and these names.
 pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
@@ -81,7 +77,7 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
     };
     let is_here = names.iter().any(|name| procedures::find(name).is_some());
     let most = compat.limits.batch;
-    if names.len() > most && names.len() <= most.saturating_mul(REFUSED_ONE_BY_ONE) {
+    if names.len() > most && names.len() <= most.saturating_mul(4).max(REFUSED_ONE_BY_ONE) {
         return refuse_each(compat, &names, request);
     }
     if names.len() > most || request.method() == Method::HEAD {

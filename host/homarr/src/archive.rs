@@ -12,6 +12,7 @@ use serde::Deserialize;
 use zip::ZipArchive;
 
 use crate::entries::{DATABASE, only_database};
+use crate::kinds::beginning;
 use crate::limits::{IN_A_CHANGE, MOST_BYTES, copy_bounded, other_edition};
 
 /// The most files in an archive. Homarr's have two; its data folder may have hundreds.
@@ -49,7 +50,8 @@ pub fn extract(
         .map(|name| name.map(|name| name.into_owned()))
         .collect::<Result<_, _>>()
         .context("the ZIP cannot be read: it is damaged")?;
-    let database = only_database(names.iter().map(String::as_str))?.to_owned();
+    let start_of = |name: &str| beginning(archive.by_name(name).ok()?).ok();
+    let database = only_database(names.iter().map(String::as_str), start_of)?.to_owned();
     let folder = database.strip_suffix(DATABASE).unwrap_or_default();
     refuse_other_editions(&mut archive, &format!("{folder}metadata.json"))?;
     let journal = archive.by_name(&format!("{database}-journal"));

@@ -11,13 +11,14 @@ use serde_json::{Map, Value, json};
 use crate::board::{self, Board};
 use crate::homarr::{self, Homarr, Item, ItemPlace, Section, SectionPlace};
 use crate::ids::check_id;
+use crate::pictures::Pictures;
 use crate::places::{Part, parts_in_order};
 use crate::report::{Kind, Report, What, counted, shown};
 
 /// The most items of a board, and apps in a list of bookmarks.
 const MOST_ITEMS: usize = 1000;
 
-pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
+pub fn boards(homarr: &Homarr, pictures: &mut Pictures<'_>, report: &mut Report) -> Vec<Board> {
     report.count(Kind::Board).found = homarr.boards.len() as u64;
     let apps: HashSet<&str> = homarr.apps.iter().map(|app| &app.id[..]).collect();
     let grids = Grids::new(homarr);
@@ -56,7 +57,7 @@ pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
             },
             layouts: grids.layouts_of(board),
             sections: grids.sections_of(board),
-            looks: looks_of(board),
+            looks: looks_of(board, pictures, report),
         });
     }
     boards
@@ -71,14 +72,27 @@ fn unwrapped(superjson: &str) -> Map<String, Value> {
     }
 }
 
+/// The looks of a board that are pictures, and what they are called.
+const PICTURES_OF_LOOKS: [(&str, &str); 3] = [
+    ("logoImageUrl", "logo"),
+    ("faviconImageUrl", "favicon"),
+    ("backgroundImageUrl", "background"),
+];
+
 /// The looks of a board that are not Homarr's defaults.
-fn looks_of(board: &homarr::Board) -> Map<String, Value> {
+fn looks_of(board: &homarr::Board, pictures: &mut Pictures<'_>, report: &mut Report) -> Map<String, Value> {
     let is_default = |key: &String, value: &Value| {
         let mut defaults = LOOKS.iter();
         value.is_null() || defaults.any(|(name, default)| key == name && value == default)
     };
     let own = board.looks.iter().filter(|(key, value)| !is_default(key, value));
-    own.map(|(key, value)| (key.clone(), value.clone())).collect()
+    let mut own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+    for (key, what) in PICTURES_OF_LOOKS {
+        if let Some(Value::String(url)) = own.get_mut(key) {
+            *url = pictures.of_board(what, (&board.id, &board.name), url, report);
+        }
+    }
+    own
 }
 
 /// The items of a board, in order.

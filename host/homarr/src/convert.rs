@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::{App, ColorScheme, Provider, Timestamp, User};
+use portico_model::{App, ColorScheme, HomeBoards, Provider, Timestamp, User};
 use portico_storage::extras::PREFERENCES;
-use portico_storage::{ExtrasOf, ProviderSubject, SearchEngine, hash_secret, secrets};
+use portico_storage::{DefaultHome, ExtrasOf, ProviderSubject, SearchEngine, hash_secret, secrets};
 use serde_json::{Map, Value};
 
 use crate::boards::boards;
+use crate::branding::branding;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
 use crate::homarr::{self, Homarr};
 use crate::ids::check_id;
@@ -45,12 +46,16 @@ pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report
             .collect(),
         apps: apps(homarr, surroundings, &mut pictures, report),
         search_engines: search_engines(homarr, &mut pictures, report),
-        boards: boards(homarr, report),
+        boards: boards(homarr, &mut pictures, report),
+        default_homes: default_homes(homarr, report),
+        branding: branding(homarr, &mut pictures, report),
         keys: keys(homarr, report),
         invites: invites(homarr, surroundings.now, report),
         new_names,
+        ..Dashboard::default()
     };
     note_everything_else(homarr, &pictures, report);
+    dashboard.pictures = pictures.into_stored();
     dashboard.drop_dangling(report);
     dashboard
 }
@@ -90,7 +95,7 @@ fn note_owners_and_positions(homarr: &Homarr, report: &mut Report) {
     }
     let own = homarr.groups.iter().filter(|group| group.name != EVERYONE);
     if own.count() > 1 {
-        let text = "their positions, which only say whose home board comes first";
+        let text = "their positions, which only say whose home board comes first: in Portico that of the first by name";
         report.note(Kind::Group, "", What::Lost, text);
     }
 }
@@ -102,15 +107,7 @@ fn users(
     report: &mut Report,
 ) -> Vec<dashboard::User> {
     report.count(Kind::User).found = homarr.users.len() as u64;
-    let mut memberships: HashMap<&str, Vec<String>> = HashMap::new();
-    for pair in &homarr.members {
-        memberships
-            .entry(&pair.other)
-            .or_default()
-            .push(pair.group.clone());
-    }
     let mut subjects = subjects(homarr, surroundings, report);
-    let homes = Homes::new(homarr, report);
     let search_engine = search_engine_of_the_server(homarr, report);
     let mut users = Vec::new();
     for user in &homarr.users {
@@ -137,8 +134,6 @@ fn users(
             );
             new_names.insert((Kind::User, user.id.clone()));
         }
-        let groups = memberships.remove(&user.id[..]).unwrap_or_default();
-        let (home_board_id, mobile_home_board_id) = homes.of(user, &groups);
         let blank = |text: &&String| !text.trim().is_empty();
         let email = user.email.as_ref().filter(blank).cloned();
         users.push(dashboard::User {
@@ -156,8 +151,8 @@ fn users(
                 email,
                 image: user.image.as_ref().filter(blank).cloned(),
                 provider,
-                home_board_id,
-                mobile_home_board_id,
+                home_board_id: user.home_board.clone(),
+                mobile_home_board_id: user.mobile_home_board.clone(),
                 first_day_of_week: first_day_of_week(user, name, report),
                 ping_icons_enabled: user.ping_icons,
                 default_search_engine_id: user.search_engine.clone().or_else(|| search_engine.clone()),
@@ -307,63 +302,42 @@ fn subjects<'a>(
     subjects
 }
 
-/// The home boards that Homarr shows, in its order: the user's own, that of the first group, that of `everyone`, the
-/// server's. In Portico only users have home boards.
-struct Homes<'a> {
-    /// By position, `everyone` last.
-    groups: Vec<&'a homarr::Group>,
-    server: [Option<String>; 2],
-}
-
-impl<'a> Homes<'a> {
-    fn new(homarr: &'a Homarr, report: &mut Report) -> Self {
-        let has_board =
-            |group: &&homarr::Group| group.home_board.is_some() || group.mobile_home_board.is_some();
-        let is_there = |id: &String| homarr.boards.iter().any(|board| board.id == *id);
-        let mut groups: Vec<_> = homarr.groups.iter().filter(has_board).collect();
-        groups.sort_by_key(|group| (group.name == EVERYONE, group.position));
-        for group in &groups {
-            let text = "its home board: those who are members now have it as their own, where they had none, and those \
-                        who come later do not get it";
-            report.note_of(Kind::Group, (&group.id, &group.name), What::Lost, text);
-        }
-        let server = ["homeBoardId", "mobileHomeBoardId"].map(|field| {
-            let id = homarr.setting("board", field);
-            if id.as_ref().is_some_and(|id| !is_there(id)) {
-                let text = "the home board of users without one of their own, which does not exist";
-                report.note(Kind::User, "", What::Lost, text);
-                return None;
-            }
-            id
-        });
-        if server.iter().any(Option::is_some) {
-            let text = "the home board of the server: those who are here now have it as their own, where they had none, \
-                        and those who come later do not get it";
-            report.note(Kind::Other, "", What::Lost, text);
-        }
-        Self { groups, server }
+/// The home boards of those who have chosen none. `everyone` has all users, and in Homarr its home boards come before
+/// those of the server.
+fn default_homes(homarr: &Homarr, report: &mut Report) -> Vec<DefaultHome> {
+    let (everyone, groups): (Vec<_>, Vec<_>) = homarr.groups.iter().partition(|group| group.name == EVERYONE);
+    let [home, mobile] = ["homeBoardId", "mobileHomeBoardId"].map(|field| homarr.setting("board", field));
+    let of_everyone = everyone.first();
+    let first = |of_group: Option<&String>, of_server: Option<String>| match (of_group, of_server) {
+        (Some(board), Some(other)) if *board != other => (Some(board.clone()), true),
+        (Some(board), _) => (Some(board.clone()), false),
+        (None, other) => (other, false),
+    };
+    let (home_board_id, is_other) = first(of_everyone.and_then(|group| group.home_board.as_ref()), home);
+    let of_phones = of_everyone.and_then(|group| group.mobile_home_board.as_ref());
+    let (mobile_home_board_id, is_other_on_phones) = first(of_phones, mobile);
+    if is_other || is_other_on_phones {
+        let text = "the home board of the server: that of the group everyone comes before it";
+        report.note(Kind::Other, "", What::Lost, text);
     }
-
-    fn of(&self, user: &homarr::User, memberships: &[String]) -> (Option<String>, Option<String>) {
-        let of_groups = |board: fn(&homarr::Group) -> &Option<String>| {
-            let mut groups = self.groups.iter();
-            groups.find_map(|group| {
-                let is_member = group.name == EVERYONE || memberships.contains(&group.id);
-                board(group).clone().filter(|_| is_member)
-            })
-        };
-        let home = user.home_board.clone();
-        let mobile = user.mobile_home_board.clone();
-        // A user's own board comes before those of groups on every device.
-        if home.is_some() || mobile.is_some() {
-            return (home, mobile);
-        }
-        let [server, mobile_server] = self.server.clone();
-        (
-            of_groups(|group| &group.home_board).or(server),
-            of_groups(|group| &group.mobile_home_board).or(mobile_server),
-        )
-    }
+    let of_all = DefaultHome {
+        group_id: None,
+        boards: HomeBoards {
+            home_board_id,
+            mobile_home_board_id,
+        },
+    };
+    let of_groups = groups.into_iter().map(|group| DefaultHome {
+        group_id: Some(group.id.clone()),
+        boards: HomeBoards {
+            home_board_id: group.home_board.clone(),
+            mobile_home_board_id: group.mobile_home_board.clone(),
+        },
+    });
+    let homes = [of_all].into_iter().chain(of_groups);
+    homes
+        .filter(|home| home.boards != HomeBoards::default())
+        .collect()
 }
 
 fn apps(
@@ -491,10 +465,12 @@ fn note_everything_else(homarr: &Homarr, pictures: &Pictures<'_>, report: &mut R
     }
     let files = pictures.unused();
     if files > 0 {
-        left_out(counted(files, "uploaded file") + ", which no app and no search engine has as its icon");
+        left_out(counted(files, "uploaded file") + ", which no app, search engine or board shows");
     }
     if !homarr.settings.is_empty() {
-        left_out("the settings of the server; those that Portico has are in its settings file".into());
+        let text = "the settings of the server, except home boards, the search engine and the branding; those that \
+                    Portico has are in its settings file";
+        left_out(text.into());
     }
     let newer = homarr.identified.newer;
     if newer > 0 {

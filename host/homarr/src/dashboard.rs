@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use portico_model::{App, ColorScheme, Timestamp};
-use portico_storage::{ProviderSubject, SearchEngine, SecretHash, Share};
+use portico_model::{App, ColorScheme, HomeBoards, Id, PICTURES, Timestamp};
+use portico_storage::{DefaultHome, Picture, ProviderSubject, SearchEngine, SecretHash, Share};
 use serde_json::{Map, Value};
 
 use crate::board::Board;
+use crate::branding::Branding;
 use crate::names::{MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME, shortened};
 use crate::report::{Kind, Report, What, counted};
 
@@ -22,8 +23,14 @@ pub struct Dashboard {
     pub apps: Vec<App>,
     pub search_engines: Vec<SearchEngine>,
     pub boards: Vec<Board>,
+    /// The home boards of those who have chosen none.
+    pub default_homes: Vec<DefaultHome>,
+    /// What the whole dashboard looks like.
+    pub branding: Branding,
     pub keys: Vec<Key>,
     pub invites: Vec<Invite>,
+    /// The pictures that icons and looks refer to, by id.
+    pub pictures: BTreeMap<Id, Picture>,
     /// The records whose names are not Homarr's, because Homarr's names were missing or taken, or broke a rule.
     pub new_names: HashSet<(Kind, String)>,
 }
@@ -127,6 +134,7 @@ impl Dashboard {
         }
         let boards: HashSet<&str> = self.boards.iter().map(|board| &board.board.id[..]).collect();
         let engines: HashSet<&str> = self.search_engines.iter().map(|engine| &engine.id[..]).collect();
+        drop_homes(&mut self.default_homes, &boards, &groups, report);
         for user in &mut self.users {
             let user = &mut user.user;
             for (reference, known, what) in [
@@ -144,6 +152,19 @@ impl Dashboard {
                 }
             }
         }
+    }
+
+    /// The pictures that its records refer to.
+    pub fn used_pictures(&self) -> impl Iterator<Item = &Picture> {
+        let icons = self.apps.iter().map(|app| &app.icon_url[..]);
+        let icons = icons.chain(self.search_engines.iter().map(|engine| &engine.icon_url[..]));
+        let looks = self.boards.iter().flat_map(|board| board.looks.values());
+        let urls = icons.chain(looks.filter_map(Value::as_str));
+        let used = urls.filter_map(|url| url.strip_prefix(PICTURES));
+        let used: HashSet<&str> = used.chain(self.branding.logo.as_deref()).collect();
+        let all = self.pictures.iter();
+        all.filter(move |(id, _)| used.contains(&id[..]))
+            .map(|(_, picture)| picture)
     }
 
     /// Every name whose key is needed to compare it, and the beginnings of names that are too long to get a number.
@@ -191,6 +212,42 @@ fn drop_memberships(
         let text = format!("{} {why}", counted(count, "membership"));
         report.note_of(Kind::Group, (&group, name), What::Lost, text);
     }
+}
+
+/// Removes home boards that are not there, and those of groups that are not there.
+fn drop_homes(
+    homes: &mut Vec<DefaultHome>,
+    boards: &HashSet<&str>,
+    groups: &HashMap<&str, &str>,
+    report: &mut Report,
+) {
+    homes.retain_mut(|home| {
+        let name = match &home.group_id {
+            None => "",
+            Some(id) => match groups.get(&id[..]) {
+                Some(name) => *name,
+                // The group itself is noted.
+                None => return false,
+            },
+        };
+        let of = (home.group_id.as_deref().unwrap_or_default(), name);
+        let kind = home.group_id.as_ref().map_or(Kind::Other, |_| Kind::Group);
+        let HomeBoards {
+            home_board_id,
+            mobile_home_board_id,
+        } = &mut home.boards;
+        for (board, what) in [
+            (home_board_id, "home board"),
+            (mobile_home_board_id, "home board on small screens"),
+        ] {
+            if drop_unknown(board, |id| boards.contains(&id[..])) {
+                let whose = if kind == Kind::Group { "its" } else { "everyone's" };
+                let text = format!("{whose} {what}, which does not come along");
+                report.note_of(kind, of, What::Lost, text);
+            }
+        }
+        home.boards != HomeBoards::default()
+    });
 }
 
 /// Removes a reference to an unknown record. Returns whether it was one.

@@ -84,6 +84,7 @@ pub fn document(dashboard: &Dashboard) -> Value {
         "apps": apps.collect::<Vec<_>>(),
         "searchEngines": engines.collect::<Vec<_>>(),
         "boards": boards.collect::<Vec<_>>(),
+        "site": dashboard.branding.site(),
     })
 }
 
@@ -181,6 +182,9 @@ impl Repair {
         let mut doomed: BTreeMap<Kind, BTreeMap<usize, String>> = BTreeMap::new();
         let mut permissions: BTreeSet<(usize, usize)> = BTreeSet::new();
         for issue in issues {
+            if dashboard.branding.drop_refused(issue, report) {
+                continue;
+            }
             let place = IssueLocation::of(issue).with_context(|| unexpected(issue))?;
             if let (Kind::Group, Some(number)) = (place.kind, place.permission) {
                 permissions.insert((place.index, number));

@@ -1,9 +1,12 @@
 //! Which file in a folder or an archive is Homarr's database, and the folder itself.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+
+use crate::kinds::{beginning, refuse_dump};
+use crate::limits::other_edition;
 
 /// The name of Homarr's database.
 pub(crate) const DATABASE: &str = "db.sqlite";
@@ -13,23 +16,69 @@ const OF_MACOS: &str = "__MACOSX";
 const DEEPEST: usize = 6;
 const MOST_ENTRIES: usize = 20_000;
 
-/// The only database among the files with these paths. Their parts are separated by `/`.
-pub(crate) fn only_database<'a>(paths: impl IntoIterator<Item = &'a str>) -> anyhow::Result<&'a str> {
+/// How many files are looked into to say what there is instead of a database.
+pub(crate) const MOST_LOOKED_INTO: usize = 20;
+
+/// The only database among the files with these paths. Their parts are separated by `/`. If there is none, `start_of`
+/// returns how a file begins, so that the refusal says what there is instead.
+pub(crate) fn only_database<'a>(
+    paths: impl IntoIterator<Item = &'a str>,
+    start_of: impl FnMut(&str) -> Option<Vec<u8>>,
+) -> anyhow::Result<&'a str> {
     let is_database = |path: &&str| {
         let mut parts = path.rsplit(['/', '\\']);
         parts.next() == Some(DATABASE) && !parts.any(|part| part == OF_MACOS)
     };
-    let found: Vec<&str> = paths.into_iter().filter(is_database).take(3).collect();
+    let paths: Vec<&str> = paths.into_iter().collect();
+    let found: Vec<&str> = paths.iter().copied().filter(is_database).take(3).collect();
     match found[..] {
-        [] => bail!(
-            "there is no {DATABASE} in it: give the backup that Homarr exports (Manage, Tools, Backup), or {DATABASE} from \
-             the folder db in Homarr's data folder"
-        ),
+        [] => {
+            refuse_other_forms(&paths, start_of)?;
+            bail!(
+                "there is no {DATABASE} in it: give the backup that Homarr exports (Manage, Tools, Backup), or {DATABASE} \
+                 from the folder db in Homarr's data folder"
+            )
+        }
         [path] => Ok(path),
         [one, two, ..] => bail!(
             "there are several databases in it, such as {one:?} and {two:?}: give the one that is to be imported"
         ),
     }
+}
+
+/// Whether a file may be a dump, by its name.
+pub(crate) fn may_be_dump(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".sql", ".json", ".dump", ".gz"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
+/// Whether a file shows that others are of a server or its dump: the name of Homarr's edition.
+fn edition_of(path: &str) -> Option<&'static str> {
+    match path.rsplit(['/', '\\']).next()? {
+        // `pg_dump` as a folder or a tar, and the server's own folder.
+        "toc.dat" | "PG_VERSION" => Some("PostgreSQL"),
+        "ibdata1" => Some("MySQL"),
+        _ => None,
+    }
+}
+
+/// Refuses files among which are Homarr's data in a form that is not read.
+fn refuse_other_forms(
+    paths: &[&str],
+    mut start_of: impl FnMut(&str) -> Option<Vec<u8>>,
+) -> anyhow::Result<()> {
+    if let Some(edition) = paths.iter().find_map(|path| edition_of(path)) {
+        bail!(other_edition(edition));
+    }
+    let dumps = paths.iter().filter(|path| may_be_dump(path));
+    for path in dumps.take(MOST_LOOKED_INTO) {
+        if let Some(start) = start_of(path) {
+            refuse_dump(&start)?;
+        }
+    }
+    Ok(())
 }
 
 /// The only database in a folder.
@@ -51,14 +100,19 @@ pub(crate) fn database_in(folder: &Path) -> anyhow::Result<PathBuf> {
             let kind = entry.file_type()?;
             if kind.is_dir() && depth < DEEPEST {
                 folders.push((entry.path(), depth + 1));
-            } else if kind.is_file() && entry.file_name() == DATABASE {
-                paths.push(entry.path());
+            } else if kind.is_file() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                if name == DATABASE || may_be_dump(&name) || edition_of(&name).is_some() {
+                    paths.push(entry.path());
+                }
             }
         }
     }
     paths.sort();
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    let found = only_database(shown.iter().map(String::as_str))?;
+    let start_of = |path: &str| beginning(File::open(path).ok()?).ok();
+    let found = only_database(shown.iter().map(String::as_str), start_of)?;
     let place = shown.iter().position(|path| path == found);
     place
         .map(|place| paths.swap_remove(place))
@@ -86,10 +140,20 @@ mod tests {
                 "./a/db.sqlite",
             ),
         ] {
-            assert_eq!(only_database(paths.iter().copied()).unwrap(), found);
+            assert_eq!(only_database(paths.iter().copied(), |_| None).unwrap(), found);
         }
-        let refused = |paths: &[&'static str]| only_database(paths.iter().copied()).unwrap_err().to_string();
+        let start_of = |path: &str| Some(format!("-- MySQL dump of {path}").into_bytes());
+        let refused = |paths: &[&'static str]| {
+            let refused = only_database(paths.iter().copied(), start_of);
+            refused.unwrap_err().to_string()
+        };
         assert!(refused(&["a/x", "xdb.sqlite"]).contains("there is no db.sqlite in it"));
-        assert!(refused(&["a/db.sqlite", "b/db.sqlite"]).contains("several databases"));
+        assert!(refused(&["a/db.sqlite", "b/db.sqlite", "a.sql"]).contains("several databases"));
+        for path in ["a/homarr.SQL", "a/homarr.sql.gz", "db/ibdata1"] {
+            assert!(refused(&["readme.txt", path]).contains("edition for MySQL"), "{path}");
+        }
+        for path in ["dump/toc.dat", "data\\PG_VERSION"] {
+            assert!(refused(&[path]).contains("edition for PostgreSQL"), "{path}");
+        }
     }
 }

@@ -1,8 +1,12 @@
 //! The records of Homarr, as they are in its tables.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
+use crate::branding::logo_url;
 use crate::inventory::Unread;
+use crate::pictures::media_of;
 use crate::schema::Identified;
 
 /// What is read of a database.
@@ -76,7 +80,7 @@ pub struct Group {
 pub struct Media {
     pub id: String,
     pub content_type: String,
-    /// `None` if it is too large to come along.
+    /// `None` if it is too large to come along, or nothing shows it.
     pub content: Option<Vec<u8>>,
 }
 
@@ -202,5 +206,17 @@ impl Homarr {
     pub fn setting(&self, key: &str, field: &str) -> Option<String> {
         let (_, value) = self.settings.iter().find(|(name, _)| name == key)?;
         value["json"][field].as_str().map(str::to_owned)
+    }
+
+    /// The ids of the uploaded files that are icons or looks.
+    pub fn shown_medias(&self) -> HashSet<String> {
+        let icons = self.apps.iter().map(|app| &app.icon_url[..]);
+        let icons = icons.chain(self.search_engines.iter().map(|engine| &engine.icon_url[..]));
+        let looks = self.boards.iter().flat_map(|board| board.looks.values());
+        let logo = logo_url(self);
+        let urls = icons
+            .chain(looks.filter_map(Value::as_str))
+            .chain(logo.as_deref());
+        urls.filter_map(media_of).map(str::to_owned).collect()
     }
 }

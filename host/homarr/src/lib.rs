@@ -12,6 +12,7 @@
 mod archive;
 mod board;
 mod boards;
+mod branding;
 mod convert;
 mod dashboard;
 mod document;
@@ -38,6 +39,7 @@ mod tar;
 mod tests;
 
 pub use board::{Board, Item};
+pub use branding::Branding;
 pub use convert::{Surroundings, convert};
 pub use dashboard::{Dashboard, Group, Invite, Key, User};
 pub use document::{Repair, check_rounds, document, make_names_unique};

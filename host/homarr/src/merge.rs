@@ -10,11 +10,13 @@
 //! - A membership, a share and a key come along only if the import creates a record at one end of it, or joins the
 //!   user: what was removed in Portico since an earlier import does not come back.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use portico_model::Provider;
+use portico_storage::DefaultHome;
 
-use crate::dashboard::Dashboard;
+use crate::branding::Branding;
+use crate::dashboard::{Dashboard, Group};
 use crate::fates::{All, Fate, Fates, Taken};
 use crate::names::{self, Keys, MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME, Used};
 use crate::present::Present;
@@ -149,6 +151,8 @@ impl Merge {
         *new = dashboard;
         let (keys, invites) = (std::mem::take(&mut new.keys), std::mem::take(&mut new.invites));
         new.memberships.clear();
+        self.keep_homes(&mut new.default_homes, &new.groups, present, report);
+        self.keep_branding(&mut new.branding, present, report);
         new.groups.retain(|group| all.groups.is_new(&group.id));
         new.apps.retain(|app| all.apps.is_new(&app.id));
         let engines = &mut new.search_engines;
@@ -188,6 +192,55 @@ impl Merge {
             }
         }
         plan
+    }
+
+    /// Keeps the home boards of new groups, and everyone's unless some are chosen here, or were removed here since an
+    /// earlier import.
+    fn keep_homes(
+        &self,
+        homes: &mut Vec<DefaultHome>,
+        groups: &[Group],
+        present: &Present,
+        report: &mut Report,
+    ) {
+        let all = &self.0;
+        let names: HashMap<&str, &str> = groups
+            .iter()
+            .map(|group| (&group.id[..], &group.name[..]))
+            .collect();
+        homes.retain_mut(|home| {
+            let boards = &mut home.boards;
+            for board in [&mut boards.home_board_id, &mut boards.mobile_home_board_id] {
+                *board = board.take().and_then(|id| all.boards.resolve(&id));
+            }
+            let Some(id) = &home.group_id else {
+                let is_first = !self.is_repeated();
+                if is_first && present.has_default_home {
+                    let text = "everyone's home board: one is chosen here, which stays";
+                    report.note(Kind::Other, "", What::Collided, text);
+                }
+                return is_first && !present.has_default_home;
+            };
+            if let Some(Fate::Joined(_)) = all.groups.of(id) {
+                let name = names.get(&id[..]).copied().unwrap_or_default();
+                let text = "its home board does not come along, because the group that is here stays as it is";
+                report.note(Kind::Group, name, What::Collided, text);
+            }
+            all.groups.is_new(id)
+        });
+    }
+
+    /// Keeps the branding, unless looks are chosen here, or may have been removed here since an earlier import.
+    fn keep_branding(&self, branding: &mut Branding, present: &Present, report: &mut Report) {
+        let is_first = !self.is_repeated();
+        if is_first && !present.has_looks {
+            return;
+        }
+        if is_first && *branding != Branding::default() {
+            let text = "the branding: looks are chosen here, which stay";
+            report.note(Kind::Other, "", What::Collided, text);
+        }
+        *branding = Branding::default();
     }
 
     /// Whether something of this dashboard was imported before.

@@ -22,6 +22,10 @@ pub struct Present {
     pub search_engines: Vec<(String, String, String)>,
     /// Boards: id and name-key.
     pub boards: Vec<(String, String)>,
+    /// Whether people who have chosen no home board see one.
+    pub has_default_home: bool,
+    /// Whether someone has chosen what the dashboard looks like.
+    pub has_looks: bool,
     /// The ids of keys and invites.
     pub secrets: HashSet<String>,
     /// The ids of disabled users, who can have no keys.

@@ -51,10 +51,11 @@ impl<'a> Reader<'a> {
         columns: &[&'static str],
         record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<T>> {
-        self.read_some(table, columns, quoted, record)
+        self.read_some(table, columns, columns.len(), quoted, record)
     }
 
-    /// Reads these columns of all rows, where a value of the last one that has more bytes than `most` is null.
+    /// Reads these columns of all rows, where a value of the last one that has more bytes than `most` is null. The caller
+    /// bounds how many values of the last one it keeps.
     pub fn read_small<T>(
         &self,
         table: &'static str,
@@ -71,13 +72,15 @@ impl<'a> Reader<'a> {
                 name
             }
         };
-        self.read_some(table, columns, expression, record)
+        self.read_some(table, columns, columns.len() - 1, expression, record)
     }
 
+    /// `counted`: how many of the columns count when a table is refused as too large.
     fn read_some<T>(
         &self,
         table: &'static str,
         columns: &[&'static str],
+        counted: usize,
         expression: impl Fn(&str) -> String,
         mut record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<T>> {
@@ -90,7 +93,7 @@ impl<'a> Reader<'a> {
             self.read.borrow_mut().insert((table, column));
         }
         let expressions: Vec<String> = columns.iter().map(|column| expression(column)).collect();
-        check_size(self.connection, table, &expressions)?;
+        check_size(self.connection, table, &expressions[..counted])?;
         let sql = format!(
             "SELECT {} FROM main.{} NOT INDEXED",
             expressions.join(", "),

@@ -1,5 +1,6 @@
 //! Reads the tables of Homarr.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
@@ -70,8 +71,10 @@ const LOOKS: [(&str, &str, Holds); 17] = [
     ("fixed_item_size", "fixedItemSize", Holds::Number),
 ];
 
-/// The largest uploaded file that is read, in bytes: as base64, it fits into an icon's URL.
-pub const MOST_OF_A_MEDIA: usize = 49_000;
+/// The largest uploaded file that is read, in bytes: the largest picture of Portico.
+pub const MOST_OF_A_MEDIA: usize = portico_rules::bounds::PICTURE_BYTES;
+/// The most bytes of all of them that are read.
+const MOST_OF_MEDIAS: usize = 64 << 20;
 
 impl Homarr {
     /// Reads the database of this file: a database of SQLite, or the ZIP of a backup. While it is read, a copy of it is
@@ -156,9 +159,10 @@ impl Homarr {
                 let value = serde_json::from_str(&row.text(1)?).unwrap_or_default();
                 Ok((row.text(0)?, value))
             })?,
-            medias: medias(db)?,
+            medias: Vec::new(),
             unread: Unread::default(),
         };
+        homarr.medias = medias(db, &homarr.shown_medias())?;
         homarr.unread = Unread::of(db)?;
         Ok(homarr)
     }
@@ -314,13 +318,21 @@ pub(crate) fn values(
     Ok(values)
 }
 
-fn medias(db: &Reader<'_>) -> anyhow::Result<Vec<Media>> {
+/// The uploaded files, with the content of those that are shown.
+fn medias(db: &Reader<'_>, shown: &HashSet<String>) -> anyhow::Result<Vec<Media>> {
     let columns = ["id", "content_type", "content"];
+    let mut room = MOST_OF_MEDIAS;
     db.read_small("media", &columns, MOST_OF_A_MEDIA, |row| {
+        let id = row.text(0)?;
+        let content = match shown.contains(&id) {
+            true => row.optional_bytes(2)?.filter(|content| content.len() <= room),
+            false => None,
+        };
+        room -= content.as_ref().map_or(0, Vec::len);
         Ok(Media {
-            id: row.text(0)?,
+            id,
             content_type: row.text(1)?,
-            content: row.optional_bytes(2)?,
+            content,
         })
     })
 }

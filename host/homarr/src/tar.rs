@@ -10,7 +10,8 @@ use std::path::Path;
 use anyhow::{Context as _, bail, ensure};
 use flate2::read::MultiGzDecoder;
 
-use crate::entries::only_database;
+use crate::entries::{MOST_LOOKED_INTO, may_be_dump, only_database};
+use crate::kinds::beginning;
 use crate::limits::{IN_A_CHANGE, MOST_BYTES, copy_bounded};
 
 /// The most bytes of a whole archive, unpacked.
@@ -29,15 +30,23 @@ pub fn extract(
     mut log: impl FnMut() -> io::Result<File>,
 ) -> anyhow::Result<u64> {
     let mut names = Vec::new();
-    for_each_file(archive, is_compressed, |name, _| {
+    let mut starts: Vec<(String, Vec<u8>)> = Vec::new();
+    for_each_file(archive, is_compressed, |name, content| {
         ensure!(
             names.len() < MOST_ENTRIES,
             "the tar has more than {MOST_ENTRIES} files: give the file db.sqlite itself"
         );
         names.push(name.to_owned());
+        if may_be_dump(name) && starts.len() < MOST_LOOKED_INTO {
+            starts.push((name.to_owned(), beginning(content)?));
+        }
         Ok(())
     })?;
-    let database = only_database(names.iter().map(String::as_str))?.to_owned();
+    let start_of = |name: &str| {
+        let start = starts.iter().find(|(known, _)| known == name);
+        start.map(|(_, start)| start.clone())
+    };
+    let database = only_database(names.iter().map(String::as_str), start_of)?.to_owned();
     let (of_log, of_journal) = (format!("{database}-wal"), format!("{database}-journal"));
     let mut bytes = 0;
     for_each_file(archive, is_compressed, |name, mut content| {
@@ -242,5 +251,10 @@ mod tests {
         assert!(refused(&[wrong, vec![0; 1024]]).contains("not a tar"));
         let two = [database(), entry("old/db.sqlite", b'0', b"x"), vec![0; 1024]];
         assert!(refused(&two).contains("several databases"));
+        let dump = [
+            entry("backup/homarr.sql", b'0', b"--\n-- PostgreSQL database dump\n"),
+            vec![0; 1024],
+        ];
+        assert!(refused(&dump).contains("edition for PostgreSQL"));
     }
 }

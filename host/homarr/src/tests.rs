@@ -435,10 +435,14 @@ fn what_homarr_2_adds_comes_along() {
     assert_eq!(router.href.as_deref(), Some("https://home.example/router"));
     assert_eq!(router.icon_url, "data:image/png;base64,iVBORw==");
     assert_eq!(dashboard.apps[1].icon_url, "");
+    assert_eq!(dashboard.branding.name.as_deref(), Some(" Casa Ann "));
+    assert_eq!(dashboard.branding.accent_color.as_deref(), Some("#0D47A1"));
+    assert!(dashboard.pictures.contains_key(&dashboard.branding.logo.expect("a logo")));
     let ids: Vec<&str> = dashboard.keys.iter().map(|key| &key.id[..]).collect();
     assert_eq!(ids, ["halos-bootstrap", "okid1", "okid2"]);
     for text in [
         "its owner \"Ann\"",
+        "of the branding: its greeting",
         "its icon, the uploaded file \"gone\", is not there",
         "1 uploaded file, which no app",
         "1 row of conversations with the assistant",

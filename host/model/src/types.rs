@@ -218,7 +218,7 @@ pub struct PasswordChange {
     pub password: String,
 }
 
-#[derive(Deserialize, Clone, Debug, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
 #[serde(rename_all = "camelCase")]
 pub struct HomeBoards {

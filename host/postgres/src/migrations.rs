@@ -63,6 +63,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0015_second_factor.sql"),
         oldest: 15,
     },
+    // An older host would remove the pictures that only boards use.
+    Migration {
+        sql: include_str!("migrations/0016_home_boards.sql"),
+        oldest: 16,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -1,12 +1,13 @@
 //! What Portico stores where it is the dashboard itself. The module of each record has the statements.
 
 use async_trait::async_trait;
-use portico_model::{FactorKind, Provider, Timestamp};
+use portico_model::{FactorKind, HomeBoards, Provider, Timestamp};
 use portico_storage::{
     ApiKey, AppGate, AppPlace, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary,
-    Credential, CredentialKey, DashboardTransaction, ExtrasOf, GateVisitor, Group, HeldInvite, Invite, Looks,
-    Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture, PictureCount, ProviderSubject, Result,
-    SearchEngine, SecondFactor, SecretHash, Session, SessionUser, Shares, Viewer, VisibilityInForce,
+    Credential, CredentialKey, DashboardTransaction, DefaultHome, ExtrasOf, GateVisitor, Group, HeldInvite,
+    Invite, Looks, Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture, PictureCount,
+    ProviderSubject, Result, SearchEngine, SecondFactor, SecretHash, Session, SessionUser, Shares, Viewer,
+    VisibilityInForce,
 };
 
 use crate::database::Database;
@@ -178,6 +179,18 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
         self.runner.list_groups_with(permissions).await
+    }
+
+    async fn list_default_homes(&mut self) -> Result<Vec<DefaultHome>> {
+        self.runner.list_default_homes().await
+    }
+
+    async fn list_default_homes_of(&mut self, user_id: Option<&str>) -> Result<Vec<HomeBoards>> {
+        self.runner.list_default_homes_of(user_id).await
+    }
+
+    async fn set_default_home(&mut self, home: &DefaultHome) -> Result<bool> {
+        self.runner.set_default_home(home).await
     }
 
     async fn delete_group(&mut self, id: &str) -> Result<bool> {

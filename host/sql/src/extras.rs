@@ -1,10 +1,11 @@
 //! Statements on what clients store about users and boards.
 
-use portico_storage::{ExtrasOf, Result};
+use portico_storage::{ExtrasOf, Result, extras::pictures_in};
 
 use crate::boards;
 use crate::database::Database;
-use crate::statement::{Sql, declare};
+use crate::parameter::Column;
+use crate::statement::{Insert, Lock, Sql, declare};
 use crate::transaction::Runner;
 
 declare! {
@@ -20,8 +21,16 @@ declare! {
         "INSERT INTO ~board_extras (board_id, extras) VALUES ($1, $2)
         ON CONFLICT (board_id) DO UPDATE SET extras = $2"
     ).alone();
+    DELETE_PICTURES = Sql::short("DELETE FROM ~board_picture WHERE board_id = $1").alone();
     DELETE_OF_BOARD = Sql::short("DELETE FROM ~board_extras WHERE board_id = $1").alone();
 }
+
+pub(crate) static INSERT_PICTURES: Insert = Insert {
+    table: "board_picture",
+    columns: &[("board_id", Column::Text), ("picture_id", Column::Text)],
+    leaves_out_duplicates: false,
+    lock: Lock::Alone,
+};
 
 impl<D: Database> Runner<D> {
     pub(crate) async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
@@ -45,6 +54,14 @@ impl<D: Database> Runner<D> {
             Some(extras) => self.insert_row(set, vec![id.into(), extras.into()]).await?,
             None => self.execute(delete, vec![id.into()]).await?,
         };
+        if let ExtrasOf::Board(id) = of {
+            self.execute(&DELETE_PICTURES, vec![id.into()]).await?;
+            let pictures = extras.map(pictures_in).unwrap_or_default();
+            let rows = pictures
+                .into_iter()
+                .map(|picture| vec![id.into(), picture.into()]);
+            self.insert(&INSERT_PICTURES, rows.collect()).await?;
+        }
         Ok(true)
     }
 }

@@ -53,7 +53,7 @@ declare! {
     EXISTS = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1 [hold for KEY SHARE]");
     /// The same before a change that takes the lock alone: two transactions that first hold it alongside each other and
     /// then want it alone would wait for each other.
-    EXISTS_ALONE = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1").alone();
+    pub(crate) EXISTS_ALONE = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1").alone();
     DELETE_PERMISSIONS = Sql::short("DELETE FROM ~group_permission WHERE group_id = $1").alone();
     INSERT_MEMBER = Sql::short(
         "INSERT INTO ~group_member (user_id, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING"

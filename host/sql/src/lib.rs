@@ -22,6 +22,7 @@ mod dialect;
 mod extras;
 mod gate;
 mod groups;
+mod home_boards;
 mod invites;
 mod looks;
 mod parameter;
@@ -54,6 +55,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
         extras::STATEMENTS,
         gate::STATEMENTS,
         groups::STATEMENTS,
+        home_boards::STATEMENTS,
         invites::STATEMENTS,
         looks::STATEMENTS,
         password_links::STATEMENTS,
@@ -66,7 +68,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
 }
 
 /// Every insertion.
-pub fn inserts() -> [&'static Insert; 9] {
+pub fn inserts() -> [&'static Insert; 10] {
     [
         &apps::INSERT,
         &AUDIT,
@@ -74,6 +76,7 @@ pub fn inserts() -> [&'static Insert; 9] {
         &boards::INSERT_BOOKMARKS,
         &boards::SHARE_WITH_USERS,
         &boards::SHARE_WITH_GROUPS,
+        &extras::INSERT_PICTURES,
         &groups::INSERT_PERMISSIONS,
         &invites::INSERT_GROUPS,
         &invites::JOIN_GROUPS,

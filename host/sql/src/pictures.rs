@@ -17,6 +17,7 @@ macro_rules! unused {
                 (SELECT icon_url FROM ~search_engine WHERE icon_url LIKE '/api/pictures/%')
             AND id NOT IN (SELECT logo_id FROM ~site WHERE logo_id IS NOT NULL)
             AND id NOT IN (SELECT wallpaper_id FROM ~site WHERE wallpaper_id IS NOT NULL)
+            AND id NOT IN (SELECT picture_id FROM ~board_picture)
             AND ",
             $rest
         )

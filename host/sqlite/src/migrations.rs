@@ -11,7 +11,7 @@ use tracing::info;
 /// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0012_schema.sql"),
     include_str!("migrations/0013_rights.sql"),
     include_str!("migrations/0014_audit_groups.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0019_app_visibility.sql"),
     include_str!("migrations/0020_gate.sql"),
     include_str!("migrations/0021_second_factor.sql"),
+    include_str!("migrations/0022_home_boards.sql"),
 ];
 
 /// The version that this binary knows.
@@ -356,6 +357,41 @@ mod tests {
         connection.execute_batch(set).unwrap();
         assert_eq!(count("SELECT count(*) FROM app_gate"), 0);
         assert_eq!(count("SELECT count(*) FROM gate_pass"), 0);
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_database_from_before_default_homes_takes_them_and_keeps_the_pictures_of_its_boards() {
+        let mut connection = build(FIRST + 9).unwrap();
+        let [used, other] = ["a".repeat(64), "b".repeat(64)];
+        let records = format!(
+            "INSERT INTO user_group (id, name, name_key) VALUES ('g', 'Family', 'family');
+            INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1), ('c', 'Lab', 'lab', 0);
+            INSERT INTO picture (id, content_type, uploaded_at, content)
+                VALUES ('{used}', 'image/png', 7, x'00'), ('{other}', 'image/png', 7, x'00');
+            INSERT INTO board_extras (board_id, extras)
+                VALUES ('b', '{{\"logoImageUrl\":\"/api/pictures/{used}\"}}'), ('c', '{{\"x\":\"{other}\"}}')"
+        );
+        connection.execute_batch(&records).unwrap();
+        run(&mut connection).unwrap();
+        assert_eq!(version_of(&connection), NEWEST as i64);
+        let count = |sql: &str| number(&connection, sql).unwrap();
+        let kept =
+            format!("SELECT count(*) FROM board_picture WHERE board_id = 'b' AND picture_id = '{used}'");
+        assert_eq!(count(&kept), 1);
+        assert_eq!(count("SELECT count(*) FROM board_picture"), 1);
+        assert_eq!(count("SELECT count(*) FROM home_board"), 0);
+        let set = "INSERT INTO home_board VALUES ('', NULL, 'c', NULL), ('g', 'g', 'c', 'b')";
+        connection.execute_batch(set).unwrap();
+        let of_another = connection.execute_batch("INSERT INTO home_board VALUES ('x', 'g', NULL, NULL)");
+        assert!(of_another.is_err(), "a group has one");
+        connection.execute_batch("DELETE FROM board WHERE id = 'c'").unwrap();
+        let left = "SELECT count(*) FROM home_board WHERE home_board_id IS NULL";
+        assert_eq!(count(left), 2);
+        let rest = "DELETE FROM user_group; DELETE FROM board";
+        connection.execute_batch(rest).unwrap();
+        assert_eq!(count("SELECT count(*) FROM home_board WHERE id <> ''"), 0);
+        assert_eq!(count("SELECT count(*) FROM board_picture"), 0);
         crate::schema::check(&connection).unwrap();
     }
 

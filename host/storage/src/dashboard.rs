@@ -6,15 +6,15 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::boards::{Board, BoardSummary};
 use crate::context::CallContext;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares, NewInvite,
-    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, Credential, CredentialKey, DefaultHome, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares,
+    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{Access, ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
 use crate::storage::{Storage, Transaction};
-use portico_model::{FactorKind, Provider, Timestamp};
+use portico_model::{FactorKind, HomeBoards, Provider, Timestamp};
 
 /// Opens transactions on everything that Portico keeps.
 #[async_trait]
@@ -141,6 +141,14 @@ pub trait DashboardTransaction: Transaction {
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>>;
     /// The groups that have at least one of these permissions, by name.
     async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>>;
+    /// The home boards of those who have chosen none: first everyone's, then those of groups, by their ids.
+    async fn list_default_homes(&mut self) -> Result<Vec<DefaultHome>>;
+    /// Those that apply to a user, or to someone who is not signed in: of their groups, by the groups' names, at most
+    /// [`MOST_DEFAULT_HOMES`](crate::driver::MOST_DEFAULT_HOMES); then everyone's.
+    async fn list_default_homes_of(&mut self, user_id: Option<&str>) -> Result<Vec<HomeBoards>>;
+    /// Sets the home boards of a group's members who have chosen none, or of everyone; false if there is no such group.
+    /// `reference`: there is no such board.
+    async fn set_default_home(&mut self, home: &DefaultHome) -> Result<bool>;
     /// Removes a group; false if there is no such group.
     async fn delete_group(&mut self, id: &str) -> Result<bool>;
     /// Replaces a group's permissions; false if there is no such group.
@@ -253,8 +261,8 @@ pub trait DashboardTransaction: Transaction {
     async fn get_picture_size(&mut self, id: &str) -> Result<Option<u64>>;
     /// All pictures.
     async fn count_pictures(&mut self) -> Result<PictureCount>;
-    /// The pictures that this user has uploaded and that nothing uses: neither the looks nor the icon of an app or a search
-    /// engine.
+    /// The pictures that this user has uploaded and that nothing uses: not the looks, the icon of an app or a search
+    /// engine, or the extras of a board ([`pictures_in`](crate::extras::pictures_in)).
     async fn count_unused_pictures(&mut self, uploader_id: &str) -> Result<PictureCount>;
     /// Removes the pictures that nothing uses and that were uploaded before this moment. Returns how many it removed.
     async fn remove_unused_pictures(&mut self, before: Timestamp) -> Result<u64>;

@@ -4,7 +4,18 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use portico_model::{ColorScheme, Id, Provider, Timestamp, time};
+use portico_model::{ColorScheme, HomeBoards, Id, Provider, Timestamp, time};
+
+/// The boards that people see first who have chosen none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefaultHome {
+    /// The group whose members see them; `None`: everyone.
+    pub group_id: Option<Id>,
+    /// The boards.
+    #[serde(flatten)]
+    pub boards: HomeBoards,
+}
 
 /// The SHA-256 of a secret, which is stored instead of the secret.
 pub type SecretHash = [u8; 32];

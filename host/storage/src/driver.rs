@@ -28,6 +28,9 @@ pub const ADMIN_GROUP: &str = "admins";
 /// The most bytes of text in the records of one answer; `wit/storage.wit` says so.
 pub const LARGEST_ANSWER: usize = 100_000_000;
 
+/// Of how many groups of a user the home boards count.
+pub const MOST_DEFAULT_HOMES: u32 = 20;
+
 /// The most expired sessions that one call removes.
 pub const MOST_EXPIRED: u32 = 1_000;
 

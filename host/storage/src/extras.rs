@@ -4,10 +4,14 @@
 //! it for clients, and `portico-homarr` makes it from a database of Homarr. Both take keys, defaults and forms from
 //! here.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use portico_model::PICTURES;
 use serde_json::{Map, Value, json};
+
+use crate::looks::Picture;
 
 /// The key of a board's layouts: `[{id, name, columnCount, breakpoint}]`. Homarr 2 has more fields.
 pub const LAYOUTS: &str = "layouts";
@@ -55,6 +59,24 @@ pub static LOOKS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
         ("fixedItemSize", json!(200)),
     ]
 });
+
+/// The most pictures that the extras of a board keep.
+const MOST_PICTURES: usize = 100;
+
+/// The ids of the stored pictures that a text names by their paths, in order.
+pub fn pictures_in(text: &str) -> BTreeSet<&str> {
+    let after = text.split(PICTURES).skip(1);
+    let ids = after
+        .filter_map(|rest| rest.get(..64))
+        .filter(|id| Picture::is_id(id));
+    let mut found = BTreeSet::new();
+    for id in ids {
+        if found.len() < MOST_PICTURES {
+            found.insert(id);
+        }
+    }
+    found
+}
 
 /// The place of something in a layout, in cells.
 #[derive(Clone, Copy, Debug)]

@@ -157,3 +157,11 @@ pub struct PictureCount {
     pub pictures: u64,
     pub bytes: u64,
 }
+
+impl PictureCount {
+    /// The most pictures that there are, and the most bytes of all of them.
+    pub const MOST: Self = Self {
+        pictures: 2_000,
+        bytes: 256 << 20,
+    };
+}

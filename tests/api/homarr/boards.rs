@@ -316,4 +316,23 @@ fn the_first_board_is_the_home_of_its_maker_and_items_get_the_next_free_cells() 
         [0, 1, 1, 1],
     ];
     assert_eq!(places, expected.map(|place| place.map(Some)));
+    // group.ts:235: a group's home boards are changed in part.
+    let group = read(&tell(&key, "group.createGroup", &json!({"name": "family"})));
+    for (settings, expected) in [
+        (json!({"homeBoardId": first}), [first.clone(), Value::Null]),
+        (
+            json!({"mobileHomeBoardId": first}),
+            [first.clone(), first.clone()],
+        ),
+        (json!({"homeBoardId": null}), [Value::Null, first.clone()]),
+    ] {
+        let input = json!({"id": group, "settings": settings});
+        tell(&key, "group.savePartialSettings", &input).assert_status(200);
+        let shown = read(&ask(&key, "group.getById", &json!({"id": group})));
+        assert_eq!(
+            ["homeBoardId", "mobileHomeBoardId"].map(|field| shown[field].clone()),
+            expected,
+            "{settings}"
+        );
+    }
 }

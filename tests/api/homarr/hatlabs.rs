@@ -131,6 +131,9 @@ fn setup_creates_the_first_user_and_their_home_board() {
         "homeBoardId": id, "mobileHomeBoardId": id, "enableStatusByDefault": true, "forceDisableStatus": false,
     }});
     tell(&client, "serverSettings.saveSettings", &server_wide).assert_status(200);
+    // It is everyone's, also of those who are not signed in.
+    let home = read(&ask(&server.anonymous(), "board.getHomeBoard", &Value::Null));
+    assert_eq!(home["id"], id);
     // homarr.rs:592
     tell(
         &client,

@@ -95,6 +95,7 @@ fn every_documented_refusal_can_be_produced() {
         ("user.setDisabled", 404, json!({"userId": MISSING, "disabled": true})),
         ("user.setDisabled", 409, json!({"userId": root, "disabled": true})),
         ("app.byId", 404, by_id.clone()),
+        ("board.setDefaultHome", 404, json!({"groupId": MISSING, "homeBoardId": null, "mobileHomeBoardId": null})),
         ("app.seenBy", 404, by_id.clone()),
         ("user.seenApps", 404, json!({"userId": MISSING, "page": 1, "pageSize": 5})),
         ("app.update", 404, by_id.clone()),

@@ -216,6 +216,9 @@ ask_first! {
     list_group_keys() -> Vec<(String, String)>;
     list_memberships(user_id: &str) -> Vec<String>;
     list_groups_with(permissions: &[String]) -> Vec<Named>;
+    list_default_homes() -> Vec<DefaultHome>;
+    list_default_homes_of(user_id: Option<&str>) -> Vec<HomeBoards>;
+    set_default_home(home: &DefaultHome) -> bool;
     delete_group(id: &str) -> bool;
     set_group_permissions(id: &str, permissions: &[String]) -> bool;
     remove_from_group(user_id: &str, group_id: &str) -> bool;

@@ -166,6 +166,18 @@ impl Inputs<'_> {
                 }
                 input
             }
+            "board.setDefaultHome" => {
+                let mut input = json!({"groupId": null, "homeBoardId": null, "mobileHomeBoardId": null});
+                if self.rng.bool() {
+                    input["groupId"] = json!(self.world.groups.id(self.rng));
+                }
+                for field in ["homeBoardId", "mobileHomeBoardId"] {
+                    if self.rng.u8(..3) != 0 {
+                        input[field] = json!(self.world.boards.id(self.rng));
+                    }
+                }
+                input
+            }
             "board.share" => {
                 let (users, groups) = (self.count(3), self.count(3));
                 json!({

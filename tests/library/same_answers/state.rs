@@ -61,6 +61,7 @@ pub async fn export(side: &Side) -> Value {
         "looks": side.ask("site.get", Value::Null).await,
         "invites": side.ask("invite.getAll", Value::Null).await,
         "keys": side.ask("apiKeys.getAll", Value::Null).await,
+        "homes": side.ask("board.getDefaultHomes", Value::Null).await,
         "gates": side.ask("gate.getAll", Value::Null).await,
         "audit": audit(side).await,
         "step": side.ask("onboard.currentStep", Value::Null).await,
@@ -188,6 +189,11 @@ fn references(state: &Value) -> Vec<String> {
         for member in list(&group["members"]) {
             refer("a membership", &member["id"], &users);
         }
+    }
+    for home in list(&state["homes"]) {
+        refer("a home board", &home["groupId"], &groups);
+        refer("a home board", &home["homeBoardId"], &boards);
+        refer("a home board", &home["mobileHomeBoardId"], &boards);
     }
     for key in list(&state["keys"]) {
         refer("a key", &key["userId"], &users);

@@ -209,6 +209,38 @@ fn who_sees_what_is_chosen_at_the_first_start_or_later_and_shown_with_apps_and_u
         .assert_shows("The only app, as everyone does.");
     let page = browser.submit(&page, "/manage/visibility", &[("appVisibility", "x")]);
     page.assert_status(422);
+    // What people see first: of everyone, and before it of a group.
+    let grafana = root.app("Grafana");
+    let second = root.board_of("Second", true, &json!([{ "kind": "app", "appId": grafana }]));
+    let family = root.group("family", &[]);
+    let input = json!({ "groupId": family, "userId": grace.id });
+    root.mutate("group.addMember", &input).assert_status(200);
+    let reader = Browser::of(&server, "grace");
+    let of_group = format!("/groups/{family}");
+    for (path, chosen, shown, other) in [
+        ("/manage/visibility", &second, "Grafana", "Jellyfin"),
+        (&of_group[..], &board, "Jellyfin", "Grafana"),
+    ] {
+        let page = browser.open(path);
+        let sent = [
+            ("section", "home"),
+            ("homeBoardId", &chosen[..]),
+            ("mobileHomeBoardId", ""),
+        ];
+        browser.submit(&page, path, &sent).assert_status(200);
+        reader.open("/").assert_shows(shown).assert_hides(other);
+    }
+    Browser::new(&server)
+        .open("/")
+        .assert_shows("Grafana")
+        .assert_shows("/sign-in");
+    let page = browser.open(&of_group);
+    let sent = [
+        ("section", "home"),
+        ("homeBoardId", "gone"),
+        ("mobileHomeBoardId", ""),
+    ];
+    browser.submit(&page, &of_group, &sent).assert_status(422);
     // A person who changes apps and is not an administrator does not see with whom boards are shared.
     root.user_with("editor", "app-modify-all");
     let editor = Browser::of(&server, "editor");

@@ -63,16 +63,21 @@ impl Everything {
                 }),
             )
             .assert_done();
-        for (of, id) in [("User", &alice.id), ("Board", &board)] {
-            let extras = json!({"id": id, "extras": "{\"kept\": true}"});
-            admin.mutate(&format!("extras.saveOf{of}"), &extras).assert_done();
-        }
         let image = json!({"image": picture("everything")});
         let uploaded = admin.output_of("picture.create", &image)["id"].clone();
+        let logo = format!("/api/pictures/{}", uploaded.as_str().unwrap_or_default());
+        for (of, id) in [("User", &alice.id), ("Board", &board)] {
+            let extras = json!({"id": id, "extras": json!({"logoImageUrl": logo}).to_string()});
+            admin.mutate(&format!("extras.saveOf{of}"), &extras).assert_done();
+        }
         let looks = json!({
             "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5, "appVisibility": "boards",
         });
         admin.mutate("site.update", &looks).assert_done();
+        for of in [Value::Null, json!(group)] {
+            let home = json!({"groupId": of, "homeBoardId": board, "mobileHomeBoardId": board});
+            admin.mutate("board.setDefaultHome", &home).assert_done();
+        }
         let invite = json!({
             "expirationDate": "2999-12-31T00:00:00.000Z", "note": "Grandma", "groupIds": [group],
         });

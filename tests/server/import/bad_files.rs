@@ -115,6 +115,8 @@ fn an_unknown_schema_is_refused_with_what_was_found() {
     let migrations = "DELETE FROM __drizzle_migrations WHERE created_at";
     let older = place.database("older.sqlite", NEWEST, &format!("{migrations} > 1735651175378"));
     let hole = place.database("hole.sqlite", NEWEST, &format!("{migrations} = 1746821779051"));
+    let first = "UPDATE __drizzle_migrations SET created_at = 1695874816934 WHERE created_at = 1715334238443";
+    let before = place.database("before.sqlite", NEWEST, first);
     let none = place.database("none.sqlite", NEWEST, "DROP TABLE __drizzle_migrations");
     let column = place.database(
         "column.sqlite",
@@ -128,6 +130,7 @@ fn an_unknown_schema_is_refused_with_what_was_found() {
             (&older, "20 migrations, the last of 2024-12-31"),
             (&older, "start a newer Homarr on it once"),
             (&hole, "some of them are not Homarr's"),
+            (&before, "a time before Homarr 1"),
             (&none, "there is no table __drizzle_migrations"),
             (&column, "the table app has no column href"),
             (&table, "the table invite is missing"),

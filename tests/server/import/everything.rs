@@ -1,6 +1,6 @@
 //! A dashboard with everything in it: what becomes of each record.
 
-use portico_tests::{Builder, Client, PASSWORD, Portico, escape};
+use portico_tests::{Builder, Client, NO_INPUT, PASSWORD, Portico, escape};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -126,16 +126,16 @@ fn people_sign_in_with_their_old_passwords_and_keep_their_preferences() {
     }
     let session = ada.get("/api/auth/session").json();
     assert_eq!(session["user"]["colorScheme"], "light");
-    // The home boards and the search engine that Homarr would show.
-    for (id, board) in [
-        ("userbob", "boardhome"),
-        ("usercarol", "boardlab"),
-        ("userdave", "boardhome"),
-    ] {
+    // The search engine that Homarr would show; the home boards stay those of groups and of everyone.
+    for id in ["userbob", "usercarol", "userdave"] {
         let user = ada.query("user.getById", &json!({ "userId": id })).data();
-        assert_eq!(user["homeBoardId"], board, "{id}");
+        assert_eq!(user["homeBoardId"], Value::Null, "{id}");
         assert_eq!(user["defaultSearchEngineId"], "enginegoogle", "{id}");
     }
+    let homes = ada.query("board.getDefaultHomes", &NO_INPUT).data();
+    let of = |group: Value, board: &str| json!({"groupId": group, "homeBoardId": board, "mobileHomeBoardId": null});
+    let expected = [of(Value::Null, "boardhome"), of(json!("groupfamily"), "boardlab")];
+    assert_eq!(homes, json!(expected));
     let bo = ada.query("user.getById", &json!({"userId": "userbo"})).data();
     assert_eq!(bo["homeBoardId"], Value::Null);
 
@@ -178,6 +178,9 @@ fn clients_of_homarr_find_boards_and_preferences_as_they_were() {
     let lab = asked(&script, "board.getBoardByName", &json!({"name": "Lab"}));
     assert_eq!(lab["items"].as_array().map(Vec::len), Some(1), "{lab}");
     assert_eq!(lab["items"][0]["layouts"][0]["sectionId"], "sectionlab");
+    let background = lab["backgroundImageUrl"].as_str().expect("a background");
+    assert!(background.starts_with("/api/pictures/"), "{background}");
+    script.get(background).assert_status(200);
 
     for (id, expected) in [
         ("userada", [false, false, false, true]),

@@ -25,7 +25,8 @@ const PRESENT: &str = r#"{
     "searchEngines": [
         {"name": "Other", "short": "G", "urlTemplate": "https://other.example/?q=%s", "iconUrl": "/other.svg"}
     ],
-    "boards": [{"name": "HOME", "isPublic": false, "items": [{"app": "jellyfin"}]}]
+    "boards": [{"name": "HOME", "isPublic": false, "items": [{"app": "jellyfin"}]}],
+    "mobileHomeBoard": "HOME"
 }"#;
 
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
@@ -64,6 +65,9 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
             (Some("app"), Some("Jellyfin")),
             (Some("searchEngine"), Some("Google")),
             (Some("board"), Some("Home")),
+            // What people see first: everyone's, and that of the group.
+            (Some("other"), Some("")),
+            (Some("group"), Some("Family")),
         ]
     );
     assert_eq!(created(&first), [2, 6, 4, 1, 2, 2, 1]);
@@ -78,6 +82,7 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
         named(&before["apps"], "jellyfin")
     );
     assert_eq!(named(&after["boards"], "HOME"), named(&before["boards"], "HOME"));
+    assert_eq!((&after["homeBoard"], &after["mobileHomeBoard"]), (&Value::Null, &json!("HOME")));
     let ada = named(&after["users"], "ada");
     assert_eq!(ada["email"], "other@example.org");
     assert_eq!(
@@ -135,6 +140,8 @@ fn what_was_deleted_in_portico_since_an_import_does_not_come_back_as_a_right() {
         .assert_status(200);
     let membership = json!({"groupId": "groupeveryone", "userId": "userbob"});
     ada.mutate("group.removeMember", &membership).assert_status(200);
+    let home = json!({"groupId": null, "homeBoardId": null, "mobileHomeBoardId": null});
+    ada.mutate("board.setDefaultHome", &home).assert_status(200);
     server.stop();
     let before = export(&data);
     let again = report(&file, &data, &[]);

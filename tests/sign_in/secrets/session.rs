@@ -193,6 +193,8 @@ fn things(admin: &Recorded<Key>) {
     let names = json!({"boardId": board, "query": "e"});
     admin.query("board.getShareable", &names).data();
     admin.query("board.getRight", &json!({"id": board})).data();
+    let home = json!({"groupId": group, "homeBoardId": board, "mobileHomeBoardId": null});
+    admin.mutate("board.setDefaultHome", &home).assert_done();
     let other = json!({"id": board, "name": "Start", "isPublic": true, "slug": "start", "items": []});
     admin.mutate("board.update", &other).assert_done();
     admin.query("board.bySlug", &json!({"slug": "start"})).data();

@@ -129,8 +129,10 @@ async fn by_name(caller: &Caller, input: Value) -> Outcome {
 }
 
 async fn home(caller: &Caller) -> Outcome {
-    let own = own_user(caller).await?.unwrap_or_default();
-    let id = own["homeBoardId"].as_str();
+    let home = caller.query_all("board.getHome").await?.value();
+    let id = home["homeBoardId"]
+        .as_str()
+        .or(home["mobileHomeBoardId"].as_str());
     let id = id.ok_or_else(|| Failure::new(Code::NotFound, "No home board found"))?;
     whole(caller, id).await
 }
@@ -301,15 +303,21 @@ async fn set_home(caller: &Caller, input: Value, key: &str) -> Outcome {
     caller.mutate("user.changeHomeBoards", boards).await
 }
 
-/// `{settingsKey, value}`: accepted from an administrator, but not stored. Portico has no such settings.
+/// `{settingsKey, value}`, from an administrator: everyone's home boards are stored, other settings only accepted.
 async fn save_server_settings(caller: &Caller, input: Value) -> Outcome {
     caller.require_administrator().await?;
-    text(&input, "settingsKey")?;
-    if let Some(id) = input["value"]["homeBoardId"].as_str() {
-        board(caller, id).await?;
+    let key = text(&input, "settingsKey")?;
+    let value = &input["value"];
+    if !value["forceDisableStatus"].is_null() {
+        boolean(value, "forceDisableStatus")?;
     }
-    if !input["value"]["forceDisableStatus"].is_null() {
-        boolean(&input["value"], "forceDisableStatus")?;
+    if key == "board" && (value.get("homeBoardId").is_some() || value.get("mobileHomeBoardId").is_some()) {
+        let boards = json!({
+            "groupId": null,
+            "homeBoardId": value["homeBoardId"],
+            "mobileHomeBoardId": value["mobileHomeBoardId"],
+        });
+        caller.mutate("board.setDefaultHome", boards).await?;
     }
     Ok(Output::nothing())
 }

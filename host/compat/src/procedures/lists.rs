@@ -34,6 +34,9 @@ pub(super) static PROCEDURES: &[Procedure] = &[
     mutation("group.updateGroup", |caller, input| {
         Box::pin(rename_group(caller, input))
     }),
+    mutation("group.savePartialSettings", |caller, input| {
+        Box::pin(save_group_settings(caller, input))
+    }),
     query("searchEngine.getSelectable", |caller, _| {
         Box::pin(search_engines(caller))
     })
@@ -99,10 +102,35 @@ async fn group(caller: &Caller, input: Value) -> Outcome {
         }
     }
     // Portico's groups have none of these.
-    for key in ["ownerId", "owner", "homeBoardId", "mobileHomeBoardId"] {
+    for key in ["ownerId", "owner"] {
         group[key] = Value::Null;
     }
+    let home = home_of_group(caller, id).await?;
+    for key in HOMES {
+        group[key] = home[key].clone();
+    }
     Ok(group.into())
+}
+
+const HOMES: [&str; 2] = ["homeBoardId", "mobileHomeBoardId"];
+
+/// The home boards of a group, as `board.setDefaultHome` takes them.
+async fn home_of_group(caller: &Caller, id: &str) -> Result<Value, Failure> {
+    let homes = caller.query_all("board.getDefaultHomes").await?.value();
+    let mut homes = homes.as_array().into_iter().flatten();
+    let home = homes.find(|home| home["groupId"] == id).cloned();
+    Ok(home.unwrap_or_else(|| json!({ "groupId": id, "homeBoardId": null, "mobileHomeBoardId": null })))
+}
+
+/// `{id, settings: {homeBoardId?, mobileHomeBoardId?}}`
+async fn save_group_settings(caller: &Caller, input: Value) -> Outcome {
+    let mut home = home_of_group(caller, text(&input, "id")?).await?;
+    for key in HOMES {
+        if let Some(board) = input["settings"].get(key) {
+            home[key] = board.clone();
+        }
+    }
+    caller.mutate("board.setDefaultHome", home).await
 }
 
 /// `{name}` -> the id, as a text.

@@ -11,6 +11,7 @@ mod view;
 
 use std::{future::Future, pin::Pin};
 
+use axum::http::Method;
 use serde_json::Value;
 
 use crate::{
@@ -22,6 +23,16 @@ use crate::{
 pub(crate) enum Kind {
     Query,
     Mutation,
+}
+
+impl Kind {
+    /// The method of calls.
+    pub fn method(self) -> Method {
+        match self {
+            Self::Query => Method::GET,
+            Self::Mutation => Method::POST,
+        }
+    }
 }
 
 /// What a procedure does for a caller with an input, which is null if there is none.
@@ -64,8 +75,8 @@ const fn mutation(name: &'static str, run: Run) -> Procedure {
     }
 }
 
-/// The procedure of this name, if it is one of this crate.
-pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
+/// All procedures of this crate.
+pub(crate) fn all() -> impl Iterator<Item = &'static Procedure> {
     let all = [
         boards::PROCEDURES,
         info::PROCEDURES,
@@ -73,7 +84,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
         pings::PROCEDURES,
         users::PROCEDURES,
     ];
-    all.into_iter().flatten().find(|procedure| procedure.name == name)
+    all.into_iter().flatten()
+}
+
+/// The procedure of this name, if it is one of this crate.
+pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
+    all().find(|procedure| procedure.name == name)
 }
 
 fn text<'a>(input: &'a Value, key: &str) -> Result<&'a str, Failure> {

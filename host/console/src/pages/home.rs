@@ -50,12 +50,18 @@ impl BoardLink {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Preferences {
-    home_board_id: Option<String>,
-    mobile_home_board_id: Option<String>,
     open_search_in_new_tab: bool,
     /// Whether to show if apps can be reached.
     ping_icons_enabled: bool,
     default_search_engine_id: Option<String>,
+}
+
+/// The boards that the reader sees first.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Home {
+    home_board_id: Option<String>,
+    mobile_home_board_id: Option<String>,
 }
 
 /// What is under the search box.
@@ -133,7 +139,7 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     let Some(user) = &visit.user else {
         return start(visit).await;
     };
-    let (preferences, boards, engines) = tokio::join!(
+    let (preferences, boards, engines, own) = tokio::join!(
         visit
             .api
             .query::<Preferences>("user.getById", json!({ "userId": user.id })),
@@ -141,13 +147,14 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
         visit
             .api
             .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
+        visit.api.query::<Home>("board.getHome", Value::Null),
     );
-    let (preferences, boards, shown_engines) = (preferences?, boards?, engines?);
+    let (preferences, boards, shown_engines, own) = (preferences?, boards?, engines?, own?);
     let text = query.text("q").trim();
     let destinations = (!text.is_empty()).then(|| Destinations::of(&visit, &boards, text));
     let links = BoardLinks::of(boards, None);
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
-    let content = match (wants_apps, preferences.home_boards()) {
+    let content = match (wants_apps, own.boards()) {
         (false, boards) if !boards.is_empty() => home_boards(&visit, boards).await?,
         _ => Vec::new(),
     };
@@ -182,15 +189,12 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
         }
         shown.content = Content::Apps(apps.items);
     } else {
-        shown.others = others::address(
-            preferences.home_boards().iter().map(|(_, id)| *id),
-            preferences.target(),
-        );
+        shown.others = others::address(own.boards().iter().map(|(_, id)| *id), preferences.target());
         let mut content = content;
         if preferences.ping_icons_enabled {
             let apps = content.iter_mut().flat_map(|(_, board)| board.apps());
             if status::add_marks(&visit.api, visit.t, apps).await {
-                shown.marks = status::marks_of_boards(preferences.home_boards().iter().map(|(_, id)| *id));
+                shown.marks = status::marks_of_boards(own.boards().iter().map(|(_, id)| *id));
             }
         }
         shown.content = Content::Boards(content);
@@ -198,13 +202,20 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
-/// The first page of people who are not signed in: the board that the operator has chosen, as long as everyone may see
-/// it. The bar at the top leads to signing in.
+/// The first page of people who are not signed in: the board that the operator has chosen, or else everyone's home
+/// board, as long as everyone may see it. The bar at the top leads to signing in.
 async fn start(visit: Visitor) -> PageResult {
     if onboarding::is_open(&visit.api).await? {
         return Ok(see("/start"));
     }
-    let Some(id) = visit.console.start_board.clone() else {
+    let chosen = match visit.console.start_board.clone() {
+        Some(id) => Some(id),
+        None => {
+            let home: Home = visit.api.query("board.getHome", Value::Null).await?;
+            home.home_board_id.or(home.mobile_home_board_id)
+        }
+    };
+    let Some(id) = chosen else {
         return Ok(see("/sign-in"));
     };
     match board(visit, Path(id)).await {
@@ -271,9 +282,11 @@ impl Preferences {
         let id = self.default_search_engine_id.as_ref()?;
         engines.iter().find(|engine| engine.id == *id).cloned()
     }
+}
 
-    /// The home boards, and for which screens each is.
-    fn home_boards(&self) -> Vec<(&'static str, &str)> {
+impl Home {
+    /// The boards, and for which screens each is.
+    fn boards(&self) -> Vec<(&'static str, &str)> {
         match (
             self.home_board_id.as_deref(),
             self.mobile_home_board_id.as_deref(),

@@ -16,6 +16,7 @@ mod go_on;
 mod groups;
 mod help;
 mod home;
+mod home_boards;
 mod icon_picker;
 mod invites;
 mod keys;

@@ -5,7 +5,11 @@ use axum::{Router, extract::Request, routing::get};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{PageResult, segment};
+use super::{
+    PageResult,
+    home_boards::{self, HomeChoice},
+    segment,
+};
 use crate::{
     api::{Api, ApiError},
     form::{Form, Problems},
@@ -25,6 +29,8 @@ pub(super) fn routes() -> Router {
 struct VisibilityPage<'a> {
     v: &'a Visit,
     chosen: &'a str,
+    home: HomeChoice,
+    section: &'a str,
     problems: Problems,
 }
 
@@ -32,13 +38,20 @@ impl VisibilityPage<'_> {
     fn chosen(&self) -> &str {
         self.chosen
     }
+
+    fn is_refused(&self, section: &str) -> bool {
+        self.section == section
+    }
 }
 
 async fn show(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
+    let home = HomeChoice::read(&visit.api, None, None).await?;
     Ok(page(&VisibilityPage {
         v: &visit,
         chosen: &visit.looks().app_visibility,
+        home,
+        section: "",
         problems: Problems::default(),
     }))
 }
@@ -46,14 +59,28 @@ async fn show(visit: Visitor) -> PageResult {
 async fn save(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("admin")?;
     let form = visit.form(request).await?;
-    match store(&visit.api, &form).await {
-        Ok(()) => Ok(see("/manage/visibility?note=saved")),
-        Err(error) => Ok(again(&VisibilityPage {
-            v: &visit,
-            chosen: form.text("appVisibility"),
-            problems: visit.problems(error, &[])?,
-        })),
+    let is_home = form.text("section") == "home";
+    let problems = match is_home {
+        true => home_boards::store(&visit, None, &form).await?,
+        false => match store(&visit.api, &form).await {
+            Ok(()) => Problems::default(),
+            Err(error) => visit.problems(error, &[])?,
+        },
+    };
+    if problems.is_empty() {
+        return Ok(see("/manage/visibility?note=saved"));
     }
+    let home = HomeChoice::read(&visit.api, None, is_home.then_some(&form)).await?;
+    Ok(again(&VisibilityPage {
+        v: &visit,
+        chosen: match is_home {
+            true => &visit.looks().app_visibility,
+            false => form.text("appVisibility"),
+        },
+        home,
+        section: form.text("section"),
+        problems,
+    }))
 }
 
 /// Stores what a form says about who sees which app.

@@ -321,6 +321,21 @@ const ACTIONS: &[(&str, &str, &str)] = &[
         "Ersten Tag der Woche wählen",
     ),
     (
+        "board.getHome",
+        "Read which boards come first",
+        "Lesen, welche Boards zuerst kommen",
+    ),
+    (
+        "board.getDefaultHomes",
+        "Read the home boards of groups and everyone",
+        "Start-Boards von Gruppen und allen lesen",
+    ),
+    (
+        "board.setDefaultHome",
+        "Choose the home board of a group or of everyone",
+        "Start-Board einer Gruppe oder für alle wählen",
+    ),
+    (
         "user.changeHomeBoards",
         "Choose home boards",
         "Start-Boards wählen",

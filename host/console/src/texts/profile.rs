@@ -33,10 +33,10 @@ texts! {
         saturday: "Saturday", "Samstag";
         sunday: "Sunday", "Sonntag";
         boards: "Home boards", "Start-Boards";
-        boards_hint: "What the first page shows. Without a board it shows all apps.", "Was die Startseite zeigt. Ohne Board zeigt sie alle Apps.";
+        boards_hint: "What the first page shows. Without a board of your choice it shows that of your groups, or of everyone, or all apps.", "Was die Startseite zeigt. Ohne gewähltes Board zeigt sie das Ihrer Gruppen, das aller oder alle Apps.";
         home_board: "On large screens", "Auf großen Bildschirmen";
         mobile_home_board: "On phones", "Auf Telefonen";
-        all_apps: "All apps", "Alle Apps";
+        all_apps: "No choice of your own", "Keine eigene Wahl";
         search: "Search", "Suche";
         engine: "Search engine", "Suchmaschine";
         no_engine: "None", "Keine";

@@ -177,6 +177,7 @@ fn german(rule: &Rule) -> String {
         R::ItemsWithSections => "muss fehlen, wenn es Abschnitte gibt".into(),
         R::NotOneKindOfItem => "muss genau eines von app, bookmarks, note und clock haben".into(),
         R::NamesNoGroup { name } => format!("nennt eine Gruppe, die es nicht gibt: {name}"),
+        R::NamesNoBoard { name } => format!("nennt ein Board, das es nicht gibt: {name}"),
         R::NamesNoUser { name } => format!("nennt einen Benutzer, den es nicht gibt: {name}"),
         R::NamesUsers { count, name } => {
             format!("passt auf {count} Benutzer: Schreiben Sie {{name, provider}} für {name}")

@@ -92,7 +92,7 @@ async fn a_share_of_the_first_version_becomes_one_that_only_shows_the_board() {
     server.run("home", records);
     drop(PostgresStorage::open(&url).await.unwrap());
     let versions = "SELECT version || ' ' || oldest FROM portico_version";
-    assert_eq!(server.run("home", versions), format!("{NEWEST} 15"));
+    assert_eq!(server.run("home", versions), format!("{NEWEST} 16"));
     for (table, with) in [("board_user", "user_id = 'u'"), ("board_group", "group_id = 'g'")] {
         let kept = format!("SELECT count(*) FROM {table} WHERE board_id = 'b' AND {with} AND NOT may_change");
         assert_eq!(server.run("home", &kept), "1", "{table}");
@@ -278,6 +278,36 @@ async fn a_user_from_before_has_no_second_factor_and_may_set_one_up() {
     assert_eq!(server.run("home", both), "2");
     server.run("home", "DELETE FROM user_account");
     assert_eq!(server.run("home", both), "0");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_database_from_before_default_homes_takes_them_and_keeps_the_pictures_of_its_boards() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..10]).await.unwrap();
+    let [used, other] = ["a".repeat(64), "b".repeat(64)];
+    let records = format!(
+        "INSERT INTO user_group (id, name, name_key) VALUES ('g', 'Family', 'family');
+        INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', true), ('c', 'Lab', 'lab', false);
+        INSERT INTO picture (id, content_type, uploaded_at, content)
+            VALUES ('{used}', 'image/png', 7, '\\x00'), ('{other}', 'image/png', 7, '\\x00');
+        INSERT INTO board_extras (board_id, extras)
+            VALUES ('b', '{{\"logoImageUrl\":\"/api/pictures/{used}\"}}'), ('c', '{{\"x\":\"{other}\"}}')"
+    );
+    server.run("home", &records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let kept = "SELECT board_id || ' ' || picture_id FROM board_picture";
+    assert_eq!(server.run("home", kept), format!("b {used}"));
+    let set = "INSERT INTO home_board VALUES ('', NULL, 'c', NULL), ('g', 'g', 'c', 'b');
+        DELETE FROM board WHERE id = 'c'";
+    server.run("home", set);
+    let left = "SELECT count(*) FROM home_board WHERE home_board_id IS NULL";
+    assert_eq!(server.run("home", left), "2");
+    server.run("home", "DELETE FROM user_group; DELETE FROM board");
+    let left = "SELECT (SELECT count(*) FROM home_board WHERE id <> '') + (SELECT count(*) FROM board_picture)";
+    assert_eq!(server.run("home", left), "0");
 }
 
 #[tokio::test]

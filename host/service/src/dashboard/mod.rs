@@ -11,6 +11,7 @@ mod boards;
 mod extras;
 mod gate;
 mod groups;
+mod home_boards;
 mod icons;
 mod invites;
 mod keys;
@@ -49,6 +50,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         addresses::ROWS,
         seen_by::ROWS,
         gate::ROWS,
+        home_boards::ROWS,
         looks::ROWS,
         pictures::ROWS,
         onboarding::ROWS,

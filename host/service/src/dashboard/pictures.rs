@@ -34,13 +34,7 @@ use crate::{
     },
 };
 
-/// The most pictures, and the most bytes of all of them.
-const MOST: PictureCount = PictureCount {
-    pictures: 2_000,
-    bytes: 256 << 20,
-};
-
-/// The same for the pictures of one uploader that nothing uses.
+/// The most pictures of one uploader that nothing uses, and the most bytes of them.
 const MOST_UNUSED: PictureCount = PictureCount {
     pictures: 50,
     bytes: 16 << 20,
@@ -93,7 +87,7 @@ pub(super) static ROWS: &[Row] = &[mutation(
 .at("POST", "/api/pictures")
 .about(
     "Stores a picture and returns its id. Of PNG, JPEG, WebP and GIF, what they say about where, when and by whom they were \
-     made is removed. A picture that neither the looks nor an icon uses goes after a day. `CONFLICT`: there are 2,000 \
+     made is removed. A picture that looks, icons and the extras of boards do not use goes after a day. `CONFLICT`: there are 2,000 \
      pictures or 256 MiB of them, or 50 or 16 MiB of the caller's that nothing uses.",
 )
 .refuses(&[Code::Conflict])];
@@ -141,10 +135,10 @@ pub(super) async fn put(
     if transaction.get_picture_size(&id).await?.is_none() {
         let all = transaction.count_pictures().await?;
         let refusal = Refusal::TooManyPictures {
-            most: MOST.pictures,
-            mebibytes: MOST.bytes >> 20,
+            most: PictureCount::MOST.pictures,
+            mebibytes: PictureCount::MOST.bytes >> 20,
         };
-        require_room(MOST, all, &picture, refusal)?;
+        require_room(PictureCount::MOST, all, &picture, refusal)?;
     }
     let new = NewPicture {
         id,

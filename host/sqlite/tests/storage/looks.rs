@@ -1,10 +1,11 @@
 //! What the dashboard looks like, and pictures: what uses one, and what goes.
 
 use portico_storage::{
-    AppVisibility, Constraint, Density, Error, Looks, NewPicture, Picture, PictureCount, SearchEngine,
+    AppVisibility, Constraint, Density, Error, ExtrasOf, Looks, NewPicture, Picture, PictureCount,
+    SearchEngine,
 };
 
-use crate::store::{Store, app, user};
+use crate::store::{Store, app, board, user};
 
 fn picture(id: &str, uploader: Option<&str>, uploaded_at: u64) -> NewPicture {
     NewPicture {
@@ -83,6 +84,28 @@ pub async fn a_picture_is_stored_once_and_outlives_who_uploaded_it(store: &Store
         reader.count_unused_pictures("ann").await.unwrap(),
         PictureCount::default()
     );
+}
+
+pub async fn a_picture_that_the_extras_of_a_board_name_stays_with_the_board(store: &Store) {
+    let [used, replaced] = ["a".repeat(64), "b".repeat(64)];
+    fill(store, &[(used.as_str(), 1), (replaced.as_str(), 1)]).await;
+    let mut writer = store.write().await;
+    assert!(
+        writer
+            .insert_board(&board("board", None, vec![]), "board")
+            .await
+            .unwrap()
+    );
+    let of = ExtrasOf::Board("board".into());
+    for (id, also) in [(&replaced, ""), (&used, "/api/pictures/short")] {
+        let extras = format!("{{\"logoImageUrl\":\"/api/pictures/{id}\",\"x\":\"{also}\"}}");
+        assert!(writer.set_extras(&of, Some(&extras)).await.unwrap());
+    }
+    assert_eq!(writer.remove_unused_pictures(9).await.unwrap(), 1);
+    assert!(writer.get_picture_size(&used).await.unwrap().is_some());
+    assert!(writer.delete_board("board").await.unwrap());
+    assert_eq!(writer.remove_unused_pictures(9).await.unwrap(), 1);
+    writer.commit().await.unwrap();
 }
 
 pub async fn pictures_that_nothing_uses_go_and_no_others(store: &Store) {

@@ -5,6 +5,7 @@ mod cascades;
 mod copies;
 mod dashboard;
 mod gate;
+mod home_boards;
 mod invites;
 mod isolation;
 mod limits;
@@ -129,6 +130,11 @@ on_every_driver! {
         grant_admin_uses_the_group_admins
         groups_show_permissions_and_members_in_order
     }
+    home_boards {
+        home_boards_of_groups_come_by_their_names_and_before_everyones
+        a_home_board_is_replaced_and_goes_with_its_group_and_its_board
+        the_home_boards_of_twenty_groups_count
+    }
     sharing {
         a_share_lets_people_change_a_board_or_only_view_it
         what_is_shared_no_longer_can_no_longer_be_changed
@@ -158,6 +164,7 @@ on_every_driver! {
     looks {
         looks_read_back_as_they_were_set
         a_picture_is_stored_once_and_outlives_who_uploaded_it
+        a_picture_that_the_extras_of_a_board_name_stays_with_the_board
         pictures_that_nothing_uses_go_and_no_others
     }
     limits {

@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 27] = [
+pub static TABLES: [Table; 29] = [
     table(
         "app",
         1,
@@ -104,6 +104,11 @@ pub static TABLES: [Table; 27] = [
             "disabled",
             "image",
         ],
+    ),
+    table(
+        "home_board",
+        1,
+        &["id", "group_id", "home_board_id", "mobile_home_board_id"],
     ),
     table("identity", 2, &["provider", "subject_hash", "subject", "user_id"]),
     table("group_member", 2, &["user_id", "group_id"]),
@@ -189,6 +194,7 @@ pub static TABLES: [Table; 27] = [
     table("board_group", 2, &["board_id", "group_id", "may_change"]),
     table("user_extras", 1, &["user_id", "extras"]),
     table("board_extras", 1, &["board_id", "extras"]),
+    table("board_picture", 2, &["board_id", "picture_id"]),
     table(
         "picture",
         1,

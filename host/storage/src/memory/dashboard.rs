@@ -12,15 +12,15 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::boards::{Board, BoardSummary};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Credential, CredentialKey, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares, NewInvite,
-    PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, Credential, CredentialKey, DefaultHome, ExtrasOf, Group, HeldInvite, Invite, Named, NamedShares,
+    NewInvite, PasswordLink, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::driver::MOST_EXPIRED;
 use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
-use portico_model::{FactorKind, Id, Provider, Timestamp};
+use portico_model::{FactorKind, HomeBoards, Id, Provider, Timestamp};
 
 #[async_trait]
 impl DashboardTransaction for MemoryTransaction {
@@ -272,6 +272,18 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
         Ok(self.state.groups_with(permissions))
+    }
+
+    async fn list_default_homes(&mut self) -> Result<Vec<DefaultHome>> {
+        Ok(self.state.list_default_homes())
+    }
+
+    async fn list_default_homes_of(&mut self, user_id: Option<&str>) -> Result<Vec<HomeBoards>> {
+        Ok(self.state.list_default_homes_of(user_id))
+    }
+
+    async fn set_default_home(&mut self, home: &DefaultHome) -> Result<bool> {
+        self.change(|state| state.set_default_home(home))
     }
 
     async fn delete_group(&mut self, id: &str) -> Result<bool> {

@@ -13,6 +13,7 @@ mod credentials;
 mod dashboard;
 mod gate;
 mod groups;
+mod home_boards;
 mod identities;
 mod invites;
 mod second_factors;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::audit::{AuditEntry, AuditRow};
 use crate::boards::{Board, BoardItem};
 use crate::dashboard_records::{
-    ApiKey, ExtrasOf, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, Share, Shares,
+    ApiKey, DefaultHome, ExtrasOf, NewInvite, PasswordLink, SearchEngine, SecretHash, Session, Share, Shares,
 };
 use crate::driver::VIEW_ALL_BOARDS;
+use crate::extras::pictures_in;
 use crate::gate::AppGate;
 use crate::looks::{Looks, NewPicture, PictureCount};
 use crate::records::{
@@ -26,6 +27,8 @@ pub(super) struct State {
     /// The users who are disabled.
     pub disabled: BTreeSet<Id>,
     pub groups: BTreeMap<Id, GroupRow>,
+    /// By the id of the group; the empty one: everyone's.
+    pub default_homes: BTreeMap<Id, DefaultHome>,
     pub keys: BTreeMap<Id, KeyRow>,
     /// How often each user's password was set; absent if never.
     pub password_versions: BTreeMap<Id, u64>,
@@ -271,6 +274,7 @@ impl State {
         for (invite, _) in self.invites.values_mut() {
             invite.group_ids.retain(|group_id| group_id != id);
         }
+        self.default_homes.remove(id);
         self.groups.remove(id).is_some()
     }
 
@@ -278,6 +282,10 @@ impl State {
         for NewUser { user, .. } in self.users.values_mut() {
             clear(&mut user.home_board_id, id);
             clear(&mut user.mobile_home_board_id, id);
+        }
+        for DefaultHome { boards, .. } in self.default_homes.values_mut() {
+            clear(&mut boards.home_board_id, id);
+            clear(&mut boards.mobile_home_board_id, id);
         }
         self.extras.remove(&ExtrasOf::Board(id.to_owned()));
         self.boards.remove(id).is_some()
@@ -296,8 +304,12 @@ impl State {
         let engines = self.search_engines.values().map(|row| &row.engine.icon_url);
         let icons = apps.chain(engines).filter_map(|icon| icon.strip_prefix(PICTURES));
         let looks = [&self.looks.logo, &self.looks.wallpaper];
+        let extras = self.extras.iter();
+        let extras = extras.filter(|(of, _)| matches!(of, ExtrasOf::Board(_)));
+        let of_boards = extras.flat_map(|(_, text)| pictures_in(text));
         let used: BTreeSet<&str> = icons
             .chain(looks.into_iter().flatten().map(String::as_str))
+            .chain(of_boards)
             .collect();
         let unused = self.pictures.values().filter(move |one| !used.contains(&*one.id));
         unused.map(|picture| &**picture)

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{
     super::{
         found_users::find,
+        home_boards::{self, HomeChoice},
         list_place::{ListPlace, noted},
         segment,
     },
@@ -45,6 +46,7 @@ struct GroupPage<'a> {
     /// The place in the list from which the page was opened.
     list: ListPlace,
     group: Group,
+    home: HomeChoice,
     query: &'a str,
     /// The users found, and whether each is a member.
     found: Vec<(Found, bool)>,
@@ -154,8 +156,10 @@ async fn group_page<'a>(
         let is_member = group.members.iter().any(|member| member.id == user.id);
         (user, is_member)
     });
+    let refused = Some(sent).filter(|sent| sent.text("section") == "home");
     Ok(GroupPage {
         v: visit,
+        home: HomeChoice::read(&visit.api, Some(id), refused).await?,
         list: ListPlace::of(visit, LIST),
         found: found.collect(),
         group,
@@ -196,6 +200,14 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
             let permissions = group.with_edits(&form);
             let input = json!({ "groupId": id, "permissions": permissions });
             api.change("group.savePermissions", input).await
+        }
+        "home" => {
+            read_group(&visit, &id).await?;
+            let problems = home_boards::store(&visit, Some(&id), &form).await?;
+            if !problems.is_empty() {
+                return Ok(again(&group_page(&visit, &id, "", &form, problems).await?));
+            }
+            Ok(())
         }
         "add" => api.change("group.addMember", membership()).await,
         "remove" => api.change("group.removeMember", membership()).await,

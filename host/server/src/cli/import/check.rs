@@ -82,7 +82,7 @@ pub async fn learn(service: &Service, keys: &mut Keys, names: Vec<String>) -> Re
     Ok(())
 }
 
-/// Replaces users and apps with what was stored: trimmed, normalised, with the default icon.
+/// Replaces users, apps and looks with what was stored: trimmed, normalised, with the default icon.
 async fn take_stored(trial: &Service, dashboard: &mut Dashboard, report: &mut Report) -> anyhow::Result<()> {
     let context = Identity::operator().context(REQUEST_ID);
     let mut transaction = trial
@@ -121,6 +121,9 @@ async fn take_stored(trial: &Service, dashboard: &mut Dashboard, report: &mut Re
             break;
         }
     }
+    let looks = transaction.get_looks().await.map_err(Error::from)?;
+    dashboard.branding.name = looks.name;
+    dashboard.branding.accent_color = looks.accent_color;
     drop(transaction);
     // A username is its own name-key.
     let mut names = Keys::new();

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use portico_homarr::{Dashboard, Keys, Kind, Plan, Present, Report, What, merge};
+use portico_homarr::{Branding, Dashboard, Keys, Kind, Plan, Present, Report, What, merge};
 use portico_model::{HomeBoards, Provider, Timestamp, error::Error};
+use portico_rules::refusal::Refusal;
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{
     Access, AccountKey, ApiKey, AppFilter, AuditEntry, Authentication, Board, DashboardTransaction, ExtrasOf,
-    KeyLimits, NewInvite, NewUser, Slice, StoredApp, UserFilter, hash_secret,
+    KeyLimits, Looks, NewInvite, NewPicture, NewUser, Picture, PictureCount, Slice, StoredApp,
+    UserFilter, hash_secret,
 };
 
 use super::{super::local::REQUEST_ID, check::learn};
@@ -112,6 +114,10 @@ async fn read_present(
             present.linked.insert(id.clone());
         }
     }
+    let homes = transaction.list_default_homes().await?;
+    present.has_default_home = homes.iter().any(|home| home.group_id.is_none());
+    let looks = transaction.get_looks().await?;
+    present.has_looks = looks.name.is_some() || looks.accent_color.is_some() || looks.logo.is_some();
     let api_keys = transaction.list_keys(None).await?;
     present.secrets.extend(api_keys.into_iter().map(|key| key.id));
     let invites = transaction.list_invites().await?;
@@ -180,6 +186,8 @@ impl Writing<'_> {
         plan: &Plan,
         report: &mut Report,
     ) -> Result<(), Error> {
+        self.put_pictures(transaction, plan).await?;
+        set_looks(transaction, &plan.new.branding).await?;
         for engine in &plan.new.search_engines {
             let keys = (self.key(&engine.name), self.key(&engine.short));
             let is_free = transaction.insert_search_engine(engine, keys.0, keys.1).await?;
@@ -214,6 +222,9 @@ impl Writing<'_> {
         for user in &plan.new.users {
             set_home_boards(transaction, &user.user, report).await?;
         }
+        for home in &plan.new.default_homes {
+            transaction.set_default_home(home).await?;
+        }
         for key in &plan.new.keys {
             let record = ApiKey {
                 id: key.id.clone(),
@@ -237,6 +248,33 @@ impl Writing<'_> {
                 group_ids: Vec::new(),
             };
             transaction.insert_invite(&record, &invite.token).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores the pictures of the new records, if there is room for all of them.
+    async fn put_pictures(
+        &self,
+        transaction: &mut dyn DashboardTransaction,
+        plan: &Plan,
+    ) -> Result<(), Error> {
+        let mut all = transaction.count_pictures().await?;
+        for picture in plan.new.used_pictures() {
+            let new = NewPicture {
+                id: Picture::id_of(&picture.bytes),
+                picture: picture.clone(),
+                uploader_id: None,
+                uploaded_at: self.now,
+            };
+            if transaction.put_picture(&new).await? {
+                all.pictures += 1;
+                all.bytes += picture.bytes.len() as u64;
+            }
+        }
+        let most = PictureCount::MOST;
+        if all.pictures > most.pictures || all.bytes > most.bytes {
+            let (most, mebibytes) = (most.pictures, most.bytes >> 20);
+            return Err(Refusal::TooManyPictures { most, mebibytes }.into());
         }
         Ok(())
     }
@@ -296,6 +334,22 @@ impl Writing<'_> {
             ..AuditEntry::new("import", REQUEST_ID).by(None, &Authentication::Operator)
         }
     }
+}
+
+/// Makes the branding the looks of the dashboard.
+async fn set_looks(transaction: &mut dyn DashboardTransaction, branding: &Branding) -> Result<(), Error> {
+    if *branding == Branding::default() {
+        return Ok(());
+    }
+    let present = transaction.get_looks().await?;
+    let looks = Looks {
+        name: branding.name.clone(),
+        accent_color: branding.accent_color.clone(),
+        logo: branding.logo.clone(),
+        ..present
+    };
+    transaction.set_looks(&looks).await?;
+    Ok(())
 }
 
 /// Sets the home boards of a new user, as far as the user may view them.

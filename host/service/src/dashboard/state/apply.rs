@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::{Id, TextChange, error::Error};
+use portico_model::{HomeBoards, Id, TextChange, error::Error};
 use portico_rules::refusal::{Refusal, UniqueName};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
-    ADMIN, Access, AppGate, Board, BoardItem, BoardSummary, DashboardTransaction, PlacedItem, SearchEngine,
-    Section, Share, Shares, nested::Enclosing,
+    ADMIN, Access, AppGate, Board, BoardItem, BoardSummary, DashboardTransaction, DefaultHome, PlacedItem,
+    SearchEngine, Section, Share, Shares, nested::Enclosing,
 };
 
 use super::{
@@ -161,6 +161,7 @@ impl Apply<'_> {
         if self.document.prune {
             self.prune(component).await?;
         }
+        self.put_homes(&ids.groups, &boards).await?;
         let mut transaction = self.enclosing.transaction().await;
         looks
             .put(self.call, &mut *transaction, &self.before.looks)
@@ -174,7 +175,7 @@ impl Apply<'_> {
             apps: ids.apps.into_iter().chain(gated).collect(),
             search_engines: search_engines.into_iter().collect(),
             boards: boards.into_iter().collect(),
-            looks: looks.is_stated(),
+            site: looks.is_stated() || states_home(self.document),
         })
     }
 
@@ -421,6 +422,34 @@ impl Apply<'_> {
         Ok(())
     }
 
+    /// Sets the home boards of those who have chosen none.
+    async fn put_homes(&self, groups: &[Id], boards: &[Id]) -> Result<(), Error> {
+        let mut transaction = self.enclosing.transaction().await;
+        let present = transaction.list_default_homes().await?;
+        let groups = groups.iter().map(Some).zip(&self.plan.homes);
+        for (group_id, wanted) in [(None, &self.plan.home)].into_iter().chain(groups) {
+            let before = present.iter().find(|home| home.group_id.as_ref() == group_id);
+            let before = before.map(|home| home.boards.clone()).unwrap_or_default();
+            let id = |wanted: &Option<Option<Referent>>, before: &Option<Id>| match wanted {
+                None => before.clone(),
+                Some(board) => board.as_ref().map(|board| resolved(board, boards).to_owned()),
+            };
+            let [home, mobile] = wanted;
+            let after = HomeBoards {
+                home_board_id: id(home, &before.home_board_id),
+                mobile_home_board_id: id(mobile, &before.mobile_home_board_id),
+            };
+            if after != before {
+                let home = DefaultHome {
+                    group_id: group_id.cloned(),
+                    boards: after,
+                };
+                transaction.set_default_home(&home).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the records that the lists do not name.
     async fn prune(&self, component: &mut Component<'_>) -> Result<(), Error> {
         if self.document.boards.is_some() {
@@ -447,6 +476,14 @@ impl Apply<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a document says which boards people see first.
+fn states_home(document: &Document) -> bool {
+    let homes = document.homes();
+    homes
+        .iter()
+        .any(|(_, change)| !matches!(change, TextChange::Keep))
 }
 
 /// Whether a document gives or removes the short address of a board.

@@ -103,6 +103,12 @@ records! {
             .about("Boards: found by name."),
         gate: Option<Vec<AppGate>> = optional("gate", at_most(&List(&APP_GATE), MOST_ENTRIES))
             .about("What is set of apps for the gate in front of them. `prune` takes it from apps that the list does not name."),
+        #[serde(default)]
+        home_board: TextChange = optional("homeBoard", NULLABLE_TEXT).about(
+            "The board that people see first who have chosen none and none of whose groups has one, by name; null: none."
+        ),
+        #[serde(default)]
+        mobile_home_board: TextChange = optional("mobileHomeBoard", NULLABLE_TEXT).about("The same on phones."),
         site: Option<LooksChange> = optional("site", Named("LooksChange", &LooksChange::SHAPE))
             .about("What the dashboard looks like. A picture that is neither here nor stored is left out, with a warning."),
         pictures: Option<Vec<Picture>> = optional("pictures", at_most(&List(&PICTURE), MOST_PICTURES))
@@ -120,6 +126,11 @@ records! {
             .about("1 to 64 characters on one line, trimmed; no other group in the list has it."),
         permissions: Option<Vec<String>> = optional("permissions", List(&Choice(&Permission::NAMES)))
             .about("What its members may do, all of it. Absent: as it was; nothing for a new group."),
+        #[serde(default)]
+        home_board: TextChange = optional("homeBoard", NULLABLE_TEXT)
+            .about("The board that its members see first who have chosen none, by name; null: none."),
+        #[serde(default)]
+        mobile_home_board: TextChange = optional("mobileHomeBoard", NULLABLE_TEXT).about("The same on phones."),
     }
 
     pub(super) struct User {
@@ -397,7 +408,34 @@ impl Document {
         let own = own.chain(engines.flat_map(|engine| [&engine.name, &engine.short]));
         let boards = entries(&self.boards).iter().flat_map(Board::names);
         let gates = entries(&self.gate).iter().filter_map(|gate| gate.app.name());
-        users.chain(own).chain(boards).chain(gates).map(String::as_str)
+        let homes = entries(&self.groups).iter().map(Group::homes);
+        let homes = [self.homes()].into_iter().chain(homes).flatten();
+        let homes = homes.filter_map(|(_, change)| match change {
+            TextChange::Set(name) => Some(name),
+            TextChange::Keep | TextChange::Clear => None,
+        });
+        let all = users.chain(own).chain(boards).chain(gates).chain(homes);
+        all.map(String::as_str)
+    }
+}
+
+impl Document {
+    /// Everyone's home boards: field and board.
+    pub fn homes(&self) -> [(&'static str, &TextChange); 2] {
+        [
+            ("homeBoard", &self.home_board),
+            ("mobileHomeBoard", &self.mobile_home_board),
+        ]
+    }
+}
+
+impl Group {
+    /// The home boards of its members: field and board.
+    pub fn homes(&self) -> [(&'static str, &TextChange); 2] {
+        [
+            ("homeBoard", &self.home_board),
+            ("mobileHomeBoard", &self.mobile_home_board),
+        ]
     }
 }
 

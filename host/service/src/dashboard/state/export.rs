@@ -31,6 +31,9 @@ pub(super) const STATE: Shape = Named(
         required("searchEngines", List(&SEARCH_ENGINE)).about("All search engines, by name."),
         required("boards", List(&BOARD)).about("All boards, by name."),
         required("gate", List(&APP_GATE)).about("What is set of apps for the gate in front of them, by id."),
+        required("homeBoard", NULLABLE_TEXT)
+            .about("The board that people see first who have chosen none, by name."),
+        required("mobileHomeBoard", NULLABLE_TEXT).about("The same on phones."),
         required("site", LOOKS).about("What the dashboard looks like."),
         required("pictures", List(&PICTURE)).about(
             "The pictures that looks and icons refer to, of at most 64 KiB each and 4 MiB together, by id.",
@@ -42,6 +45,9 @@ const GROUP: Shape = Named(
     &Record(&[
         required("name", Text).about("The group's name, unique."),
         required("permissions", List(&Text)).about("What its members may do."),
+        required("homeBoard", NULLABLE_TEXT)
+            .about("The board that its members see first who have chosen none, by name."),
+        required("mobileHomeBoard", NULLABLE_TEXT).about("The same on phones."),
     ]),
 );
 const USER: Shape = Named(
@@ -105,14 +111,19 @@ pub(super) struct Exported<'a> {
     search_engines: Vec<Engine<'a>>,
     boards: Vec<Board<'a>>,
     gate: Vec<AppGate<'a>>,
+    home_board: Option<&'a str>,
+    mobile_home_board: Option<&'a str>,
     site: &'a Looks,
     pictures: &'a [ExportedPicture],
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Group<'a> {
     name: &'a str,
     permissions: &'a [String],
+    home_board: Option<&'a str>,
+    mobile_home_board: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -245,9 +256,14 @@ impl Content<'_> {
 impl<'a> Exported<'a> {
     pub fn new(snapshot: &'a Snapshot, keys: &'a Keys, pictures: &'a [ExportedPicture]) -> Self {
         let names = Names::new(snapshot, keys);
-        let groups = snapshot.groups.iter().map(|group| Group {
-            name: &group.name,
-            permissions: &group.permissions,
+        let groups = snapshot.groups.iter().map(|group| {
+            let [home_board, mobile_home_board] = names.home(Some(&group.id));
+            Group {
+                name: &group.name,
+                permissions: &group.permissions,
+                home_board,
+                mobile_home_board,
+            }
         });
         let users = snapshot.users.iter().map(|user| User {
             name: &user.name,
@@ -288,6 +304,7 @@ impl<'a> Exported<'a> {
                 is_open: gate.is_open,
             })
         });
+        let [home_board, mobile_home_board] = names.home(None);
         Self {
             gate: gates.collect(),
             groups: groups.collect(),
@@ -295,6 +312,8 @@ impl<'a> Exported<'a> {
             apps: &snapshot.apps,
             search_engines: engines.collect(),
             boards: boards.collect(),
+            home_board,
+            mobile_home_board,
             site: &snapshot.looks,
             pictures,
         }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use portico_model::{
     Id,
     PathSegment::{self, Field, Index},
-    Provider,
+    Provider, TextChange,
     error::Error,
 };
 use portico_rules::rule::Rule;
@@ -49,7 +49,14 @@ pub(super) struct Plan {
     pub contents: Vec<Contents>,
     /// The app of each entry of the gate.
     pub gates: Vec<Referent>,
+    /// Everyone's home boards.
+    pub home: Home,
+    /// Those of the members of each group.
+    pub homes: Vec<Home>,
 }
+
+/// Home boards, the second on phones; each `None` if it stays as it is.
+pub(super) type Home = [Option<Option<Referent>>; 2];
 
 /// The references of a board; `None` if they stay as they are.
 #[derive(Debug, Default)]
@@ -138,7 +145,7 @@ impl Plan {
         let apps = match_apps(&mut fields, document, snapshot, keys);
         check_shorts(&mut fields, document, keys);
 
-        let references = References::new(document, snapshot, keys, &groups, &users, &apps);
+        let references = References::new(document, snapshot, keys, [&groups, &boards], &users, &apps);
         let memberships = references.memberships(&mut fields, document);
         let contents = entries(&document.boards).iter().enumerate();
         let contents = contents
@@ -148,8 +155,19 @@ impl Plan {
             })
             .collect();
         let gates = references.gates(&mut fields, document);
+        fields.leave();
+        let home = references.home(&mut fields, document.homes());
+        let homes = entries(&document.groups).iter().enumerate();
+        let homes = homes
+            .map(|(index, group)| {
+                fields.enter("groups", index);
+                references.home(&mut fields, group.homes())
+            })
+            .collect();
         fields.check()?;
         Ok(Self {
+            home,
+            homes,
             groups,
             users,
             apps,
@@ -239,6 +257,7 @@ fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {
 struct References<'a> {
     keys: &'a Keys,
     groups: HashMap<&'a str, Referent>,
+    boards: HashMap<&'a str, Referent>,
     users: HashMap<&'a str, Vec<(Provider, Referent)>>,
     apps: HashMap<&'a str, Vec<Referent>>,
     apps_by_id: HashMap<&'a str, Referent>,
@@ -249,13 +268,14 @@ impl<'a> References<'a> {
         document: &'a Document,
         snapshot: &'a Snapshot,
         keys: &'a Keys,
-        groups: &Matches,
+        [groups, boards]: [&Matches; 2],
         users: &Matches,
         apps: &'a Matches,
     ) -> Self {
         let mut references = Self {
             keys,
             groups: HashMap::new(),
+            boards: HashMap::new(),
             users: HashMap::new(),
             apps: HashMap::new(),
             apps_by_id: HashMap::new(),
@@ -277,6 +297,19 @@ impl<'a> References<'a> {
             references
                 .groups
                 .insert(keys.of(&group.name), Referent::Listed(index));
+        }
+        if stays(document.boards.is_some()) {
+            let listed = ids(boards);
+            let all = snapshot.boards.iter().map(|(board, _)| &board.board);
+            for board in all.filter(|board| !listed.contains(&board.id[..])) {
+                let target = Referent::Existing(board.id.clone());
+                references.boards.insert(keys.of(&board.name), target);
+            }
+        }
+        for (index, board) in entries(&document.boards).iter().enumerate() {
+            references
+                .boards
+                .insert(keys.of(&board.name), Referent::Listed(index));
         }
         if stays(document.users.is_some()) {
             let listed = ids(users);
@@ -347,6 +380,18 @@ impl<'a> References<'a> {
             }
         }
         gates
+    }
+
+    fn home(&self, fields: &mut Fields, homes: [(&'static str, &TextChange); 2]) -> Home {
+        homes.map(|(field, change)| match change {
+            TextChange::Keep => None,
+            TextChange::Clear => Some(None),
+            TextChange::Set(name) => {
+                let target = self.boards.get(self.keys.of(name)).cloned();
+                let found = target.ok_or_else(|| Rule::NamesNoBoard { name: quote(name) });
+                Some(one(fields, &[Field(field.into())], found))
+            }
+        })
     }
 
     fn contents(&self, fields: &mut Fields, board: &Board) -> Contents {

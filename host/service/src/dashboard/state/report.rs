@@ -24,7 +24,7 @@ const ENTRY: &[Field] = &[
         "kind",
         Choice(&["group", "user", "app", "searchEngine", "board", "site"]),
     )
-    .about("The kind of record; `site`: what the dashboard looks like."),
+    .about("The kind of record; `site`: what the dashboard looks like, and what people see first."),
     required("id", Nullable(&Text))
         .about("The record's id; null for a record that a dry run would create, and for `site`."),
     required("name", Text).about("The record's name."),
@@ -98,8 +98,8 @@ pub(super) struct NamedIds {
     pub apps: HashSet<String>,
     pub search_engines: HashSet<String>,
     pub boards: HashSet<String>,
-    /// Whether it states looks.
-    pub looks: bool,
+    /// Whether it states looks, or what people see first.
+    pub site: bool,
     /// The ids that the document states itself.
     pub by_id: HashSet<String>,
 }
@@ -124,7 +124,9 @@ impl Report {
             ..Self::default()
         };
         let (old, new) = (before.snapshot, after.snapshot);
-        report.unnamed.groups = report.compare(&named.groups, named, &old.groups, &new.groups, group_changes);
+        report.unnamed.groups = report.compare(&named.groups, named, &old.groups, &new.groups, |old, new| {
+            group_changes(old, new, before, after)
+        });
         report.unnamed.users = report.compare(&named.users, named, &old.users, &new.users, |old, new| {
             user_changes(old, new, before, after)
         });
@@ -151,11 +153,11 @@ impl Report {
             id: None,
             name: name_of(&new.looks).into(),
             provider: None,
-            changes: looks_changes(&old.looks, &new.looks),
+            changes: site_changes(before, after),
         };
         if !entry.changes.is_empty() {
             report.changed.push(entry);
-        } else if named.looks {
+        } else if named.site {
             report.unchanged.push(entry);
         }
         report
@@ -283,6 +285,13 @@ impl Changes {
         self.field_as(field, before, after, |value| json!(value), |value| json!(value));
     }
 
+    /// The home boards of a group's members, or of everyone.
+    fn home(&mut self, group_id: Option<&str>, old: &View<'_>, new: &View<'_>) {
+        let ([home, mobile], [new_home, new_mobile]) = (old.names.home(group_id), new.names.home(group_id));
+        self.field("homeBoard", &home, &new_home);
+        self.field("mobileHomeBoard", &mobile, &new_mobile);
+    }
+
     fn field_as<T: PartialEq>(
         &mut self,
         field: &'static str,
@@ -311,10 +320,11 @@ fn shortened(value: Value) -> Value {
     }
 }
 
-fn group_changes(before: &Group, after: &Group) -> Vec<Change> {
+fn group_changes(before: &Group, after: &Group, old: &View<'_>, new: &View<'_>) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.field("name", &before.name, &after.name);
     changes.field("permissions", &before.permissions, &after.permissions);
+    changes.home(Some(&after.id), old, new);
     changes.0
 }
 
@@ -422,8 +432,9 @@ fn board_changes(
     changes.0
 }
 
-fn looks_changes(before: &Looks, after: &Looks) -> Vec<Change> {
+fn site_changes(old: &View<'_>, new: &View<'_>) -> Vec<Change> {
     let mut changes = Changes::default();
+    let (before, after): (&Looks, &Looks) = (&old.snapshot.looks, &new.snapshot.looks);
     changes.field("name", &before.name, &after.name);
     changes.field("logo", &before.logo, &after.logo);
     changes.field("accentColor", &before.accent_color, &after.accent_color);
@@ -432,5 +443,6 @@ fn looks_changes(before: &Looks, after: &Looks) -> Vec<Change> {
     changes.field("columns", &before.columns, &after.columns);
     changes.field("wideScreens", &before.wide_screens, &after.wide_screens);
     changes.field("appVisibility", &before.app_visibility, &after.app_visibility);
+    changes.home(None, old, new);
     changes.0
 }

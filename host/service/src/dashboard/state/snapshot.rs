@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use portico_model::{App, Id, Provider, Timestamp, error::Error};
+use portico_model::{App, HomeBoards, Id, Provider, Timestamp, error::Error};
 use portico_storage::{
-    self as storage, Access, AppFilter, AppGate, Board, DashboardTransaction, Group, ListedUser, Looks,
-    SearchEngine, Shares, Slice, UserFilter,
+    self as storage, Access, AppFilter, AppGate, Board, DashboardTransaction, DefaultHome, Group, ListedUser,
+    Looks, SearchEngine, Shares, Slice, UserFilter,
     driver::{LARGEST_ANSWER, TextSize},
 };
 
@@ -21,6 +21,8 @@ pub(super) struct Snapshot {
     pub search_engines: Vec<SearchEngine>,
     pub boards: Vec<(Board, Shares)>,
     pub looks: Looks,
+    /// The home boards of those who have chosen none.
+    pub homes: Vec<DefaultHome>,
 }
 
 /// A user, with the fields that a document may have.
@@ -148,6 +150,7 @@ impl Snapshot {
             boards.extend(whole.zip(shares));
         }
         let looks = transaction.get_looks().await?;
+        let homes = transaction.list_default_homes().await?;
         Ok(Self {
             groups,
             users,
@@ -156,6 +159,7 @@ impl Snapshot {
             search_engines,
             boards,
             looks,
+            homes,
         })
     }
 
@@ -208,6 +212,9 @@ impl Keys {
 pub(super) struct Names<'a> {
     /// The position in the order of names, and the name.
     groups: HashMap<&'a str, (usize, &'a str)>,
+    boards: HashMap<&'a str, &'a str>,
+    /// The home boards of the members of groups, and of everyone.
+    homes: HashMap<Option<&'a str>, &'a HomeBoards>,
     users: HashMap<&'a str, NamedRecord<'a, User>>,
     apps: HashMap<&'a str, NamedRecord<'a, App>>,
 }
@@ -223,7 +230,13 @@ struct NamedRecord<'a, T> {
 impl<'a> Names<'a> {
     pub fn new(snapshot: &'a Snapshot, keys: &'a Keys) -> Self {
         let groups = snapshot.groups.iter().enumerate();
+        let boards = snapshot.boards.iter().map(|(board, _)| &board.board);
+        let homes = snapshot.homes.iter();
         Self {
+            boards: boards.map(|board| (&board.id[..], &board.name[..])).collect(),
+            homes: homes
+                .map(|home| (home.group_id.as_deref(), &home.boards))
+                .collect(),
             groups: groups
                 .map(|(position, group)| (&group.id[..], (position, &group.name[..])))
                 .collect(),
@@ -235,6 +248,14 @@ impl<'a> Names<'a> {
     /// A group's position in the order of names, and its name.
     pub fn group(&self, id: &str) -> Option<(usize, &'a str)> {
         self.groups.get(id).copied()
+    }
+
+    /// The names of the home boards of a group's members who have chosen none, or of everyone; the second on phones.
+    pub fn home(&self, group_id: Option<&str>) -> [Option<&'a str>; 2] {
+        let Some(home) = self.homes.get(&group_id) else {
+            return [None; 2];
+        };
+        [&home.home_board_id, &home.mobile_home_board_id].map(|id| self.boards.get(id.as_deref()?).copied())
     }
 
     /// A user, and whether no other user has the name.
