@@ -1,4 +1,6 @@
-"""Issuers of OpenID Connect: oidc-provider (Node), django-oauth-toolkit and Canaille (Python)."""
+"""Issuers of OpenID Connect: oidc-provider and better-auth (Node), django-oauth-toolkit, django-oidc-provider and Canaille
+(Python).
+"""
 
 import os
 import pathlib
@@ -66,13 +68,38 @@ def oidc_provider():
                 check_issuer(url)
 
 
+def better_auth():
+    with temporary_folder("better-auth") as folder:
+        project = HERE / "better-auth"
+        node_project(project)
+        port, portico_port = free_port(), free_port()
+        issuer = f"http://127.0.0.1:{port}/api/auth"
+        environment = {**os.environ, "PORT": str(port), "PORTICO": f"http://127.0.0.1:{portico_port}",
+                       "SECRET": CLIENT_SECRET, "PASSWORD": PASSWORD}
+        with process(["node", "issuer.mjs"], folder / "issuer.log", cwd=project, env=environment):
+            wait_until("better-auth listens", lambda: listens(port))
+            # It has no preferred_username.
+            more = {"PORTICO_OIDC_NAME_CLAIM": "name"}
+            with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
+                check_issuer(url)
+
+
 def django_oauth_toolkit():
+    django("oauth2_provider")
+
+
+def django_oidc_provider():
+    # It takes the secret in HTTP's Basic as it is, without the encoding of OAuth; in the body there is no such question.
+    django("oidc_provider", PORTICO_OIDC_SCOPES="profile email groups", PORTICO_OIDC_CLIENT_AUTH="post")
+
+
+def django(app, **more):
     with temporary_folder("django") as folder:
         port, portico_port = free_port(), free_port()
         issuer = f"http://127.0.0.1:{port}/o"
         key = folder / "key.pem"
         run("openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key)
-        environment = {**os.environ, "FOLDER": str(folder), "PORTICO": f"http://127.0.0.1:{portico_port}",
+        environment = {**os.environ, "APP": app, "FOLDER": str(folder), "PORTICO": f"http://127.0.0.1:{portico_port}",
                        "SECRET": CLIENT_SECRET, "PASSWORD": PASSWORD, "ISSUER": issuer}
         site = [sys.executable, HERE / "django_site.py"]
         run(*site, "migrate", "--verbosity", "0", env=environment)
@@ -80,7 +107,7 @@ def django_oauth_toolkit():
         serve = [*site, "runserver", "--noreload", f"127.0.0.1:{port}"]
         with process(serve, folder / "issuer.log", env=environment):
             wait_until("Django listens", lambda: listens(port))
-            with portico(folder, settings(issuer, portico_port), portico_port) as url:
+            with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
                 check_issuer(url)
 
 

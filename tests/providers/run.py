@@ -15,14 +15,21 @@ import traceback
 
 import directories
 import issuers
+import proxies
+import watchers
 
 PROVIDERS = {
     "slapd": directories.slapd,
     "389-ds": directories.ds389,
     "samba": directories.samba,
     "oidc-provider": issuers.oidc_provider,
+    "better-auth": issuers.better_auth,
     "django-oauth-toolkit": issuers.django_oauth_toolkit,
+    "django-oidc-provider": issuers.django_oidc_provider,
     "canaille": issuers.canaille,
+    "nginx": proxies.nginx,
+    "prometheus": watchers.prometheus,
+    "crowdsec": watchers.crowdsec,
 }
 
 
