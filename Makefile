@@ -113,12 +113,13 @@ pictures: component nextest ## take the pictures of docs/images anew; target/pic
 		-E 'test(the_sample_household_is_shown_with_3_40_and_300_apps)'
 	rm -f docs/images/* && cp $(pictures:%=target/pictures/%.webp) docs/images
 
-PROVIDERS ?= slapd 389-ds samba oidc-provider django-oauth-toolkit canaille
-test-providers: component target/python/installed ## sign in at real directories and issuers, set up as docs/providers.md says; PROVIDERS="slapd samba"
+PROVIDERS ?= slapd 389-ds samba oidc-provider better-auth django-oauth-toolkit django-oidc-provider canaille nginx prometheus crowdsec
+test-providers: component target/python/installed ## sign in at real directories, issuers and proxies, as docs/providers.md says, and let real programs watch; PROVIDERS="slapd samba"
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
 	@case " $(PROVIDERS) " in *" 389-ds "*) PATH="$$PATH:/usr/sbin" tests/install.sh dscreate 389-ds-base;; esac
+	@case " $(PROVIDERS) " in *" nginx "*) PATH="$$PATH:/usr/sbin" tests/install.sh nginx nginx;; esac
 	@case " $(PROVIDERS) " in *" samba "*) tests/install.sh ip iproute2; tests/install.sh samba-tool samba; \
 		PATH="$$PATH:/usr/sbin" tests/install.sh samba samba-ad-dc; \
 		test -e /usr/share/samba/setup/provision.ldif || tests/install.sh portico-provision samba-ad-provision;; esac

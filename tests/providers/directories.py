@@ -1,4 +1,4 @@
-"""Directories: slapd, 389 Directory Server, and Samba's Active Directory."""
+"""Directories: slapd, 389 Directory Server, ApacheDS, and Samba's Active Directory."""
 
 import os
 import pathlib
@@ -176,6 +176,42 @@ sample_entries = no
                 "PORTICO_LDAP_USERS_BASE": "ou=people,dc=example",
                 "PORTICO_LDAP_GROUPS_BASE": "ou=groups,dc=example",
                 "PORTICO_LDAP_ID_ATTRIBUTE": "nsUniqueId",
+                "PORTICO_LDAP_TIME_LIMIT": 30,
+            }
+            with portico(folder, settings) as portico_url:
+                check_directory(portico_url)
+
+
+def apacheds():
+    """ApacheDS, with an instance of its own in a temporary folder, in the partition that it comes with."""
+    with temporary_folder("apacheds") as folder:
+        for place in ["conf", "partitions", "log", "cache", "run"]:
+            (folder / place).mkdir()
+        port = free_port()
+        # Every server that it starts gets a port of its own, on this machine alone.
+        lines = pathlib.Path("/etc/apacheds/config.ldif").read_text().splitlines()
+        for number, line in enumerate(lines):
+            if line.startswith("ads-systemport:"):
+                lines[number] = f"ads-systemport: {port if line.endswith(' 10389') else free_port()}"
+            elif line.startswith("ads-transportaddress:"):
+                lines[number] = "ads-transportaddress: 127.0.0.1"
+        (folder / "conf/config.ldif").write_text("\n".join(lines) + "\n")
+        controls = "org.apache.directory.api.ldap.codec.controls.search.pagedSearch.PagedResultsFactory"
+        serve = ["java", "-Djava.awt.headless=true", "-Xmx256m", f"-Dapacheds.controls={controls}",
+                 f"-Dapacheds.log.dir={folder}/log", "-cp", "/usr/share/apacheds/lib/*",
+                 "org.apache.directory.server.UberjarMain", folder]
+        with process(serve, folder / "apacheds.log"):
+            wait_until("ApacheDS listens", lambda: listens(port))
+            url, suffix = f"ldap://127.0.0.1:{port}", "dc=example,dc=com"
+            service = f"dn: cn=portico,{suffix}\nobjectClass: organizationalRole\nobjectClass: simpleSecurityObject\ncn: portico\nuserPassword: {SERVICE_PASSWORD}\n"
+            bind = ["-x", "-H", url, "-D", "uid=admin,ou=system", "-w", "secret"]
+            run("ldapadd", *bind, input=PEOPLE.replace("SUFFIX", suffix).lstrip() + "\n" + service)
+            settings = {
+                "PORTICO_LDAP_URL": url,
+                "PORTICO_LDAP_BIND_DN": f"cn=portico,{suffix}",
+                "PORTICO_LDAP_BIND_PASSWORD": SERVICE_PASSWORD,
+                "PORTICO_LDAP_USERS_BASE": f"ou=people,{suffix}",
+                "PORTICO_LDAP_GROUPS_BASE": f"ou=groups,{suffix}",
                 "PORTICO_LDAP_TIME_LIMIT": 30,
             }
             with portico(folder, settings) as portico_url:

@@ -1,4 +1,6 @@
-"""A site of Django with django-oauth-toolkit as an issuer: a project in one file, as its manual sets one up."""
+"""A site of Django as an issuer, by the app of django-oauth-toolkit or that of django-oidc-provider (APP): a project in one
+file, as their manuals set one up.
+"""
 
 import os
 import pathlib
@@ -7,6 +9,7 @@ import sys
 import django
 from django.conf import settings
 
+APP = os.environ["APP"]
 FOLDER = pathlib.Path(os.environ["FOLDER"])
 LOGIN = '<form method="post">{% csrf_token %}{{ form }}<button type="submit">Sign in</button></form>'
 
@@ -22,7 +25,7 @@ if not settings.configured:
             "django.contrib.auth",
             "django.contrib.contenttypes",
             "django.contrib.sessions",
-            "oauth2_provider",
+            APP,
         ],
         MIDDLEWARE=[
             "django.contrib.sessions.middleware.SessionMiddleware",
@@ -55,32 +58,47 @@ if not settings.configured:
             "PKCE_REQUIRED": True,
             "ALLOWED_REDIRECT_URI_SCHEMES": ["http", "https"],
         },
+        OIDC_USERINFO="django_site.userinfo",
+        OIDC_EXTRA_SCOPE_CLAIMS="django_site.GroupClaims",
     )
     django.setup()
 
 from django.contrib.auth import get_user_model, views  # noqa: E402
 from django.contrib.auth.models import Group  # noqa: E402
 from django.urls import include, path  # noqa: E402
-from oauth2_provider.models import get_application_model  # noqa: E402
-from oauth2_provider.oauth2_validators import OAuth2Validator  # noqa: E402
 
+urlpatterns = [path("accounts/login/", views.LoginView.as_view(template_name="login.html"))]
 
-class Validator(OAuth2Validator):
-    oidc_claim_scope = None
+if APP == "oauth2_provider":
+    from oauth2_provider.models import get_application_model
+    from oauth2_provider.oauth2_validators import OAuth2Validator
 
-    def get_additional_claims(self, request):
-        user = request.user
-        return {
-            "preferred_username": user.username,
-            "email": user.email,
-            "groups": [group.name for group in user.groups.all()],
-        }
+    class Validator(OAuth2Validator):
+        oidc_claim_scope = None
 
+        def get_additional_claims(self, request):
+            user = request.user
+            return {
+                "preferred_username": user.username,
+                "email": user.email,
+                "groups": [group.name for group in user.groups.all()],
+            }
 
-urlpatterns = [
-    path("accounts/login/", views.LoginView.as_view(template_name="login.html")),
-    path("o/", include("oauth2_provider.urls", namespace="oauth2_provider")),
-]
+    urlpatterns.append(path("o/", include("oauth2_provider.urls", namespace="oauth2_provider")))
+else:
+    from oidc_provider.lib.claims import ScopeClaims
+    from oidc_provider.models import Client, ResponseType, RSAKey
+
+    def userinfo(claims, user):
+        return {**claims, "preferred_username": user.username, "email": user.email}
+
+    class GroupClaims(ScopeClaims):
+        info_groups = ("Groups", "The names of your groups")
+
+        def scope_groups(self):
+            return {"groups": [group.name for group in self.user.groups.all()]}
+
+    urlpatterns.append(path("o/", include("oidc_provider.urls", namespace="oidc_provider")))
 
 
 def fill():
@@ -90,15 +108,28 @@ def fill():
         user = get_user_model().objects.create_user(name, f"{name}@example.com", os.environ["PASSWORD"])
         if name == "ada":
             user.groups.add(family)
-    get_application_model().objects.create(
-        name="Portico",
-        client_id="portico",
-        client_secret=os.environ["SECRET"],
-        client_type="confidential",
-        authorization_grant_type="authorization-code",
-        redirect_uris=f"{os.environ['PORTICO']}/api/auth/oidc/callback",
-        algorithm="RS256",
-    )
+    callback = f"{os.environ['PORTICO']}/api/auth/oidc/callback"
+    if APP == "oauth2_provider":
+        get_application_model().objects.create(
+            name="Portico",
+            client_id="portico",
+            client_secret=os.environ["SECRET"],
+            client_type="confidential",
+            authorization_grant_type="authorization-code",
+            redirect_uris=callback,
+            algorithm="RS256",
+        )
+    else:
+        RSAKey.objects.create(key=(FOLDER / "key.pem").read_text())
+        client = Client.objects.create(
+            name="Portico",
+            client_id="portico",
+            client_secret=os.environ["SECRET"],
+            client_type="confidential",
+            jwt_alg="RS256",
+            _redirect_uris=callback,
+        )
+        client.response_types.add(ResponseType.objects.get(value="code"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""Issuers of OpenID Connect: oidc-provider (Node), django-oauth-toolkit and Canaille (Python)."""
+"""Issuers of OpenID Connect: oidc-provider and better-auth (Node), django-oauth-toolkit, django-oidc-provider and Canaille
+(Python), and LemonLDAP::NG (Perl).
+"""
 
+import json
 import os
 import pathlib
+import sqlite3
 import sys
 import venv
 
@@ -66,13 +70,38 @@ def oidc_provider():
                 check_issuer(url)
 
 
+def better_auth():
+    with temporary_folder("better-auth") as folder:
+        project = HERE / "better-auth"
+        node_project(project)
+        port, portico_port = free_port(), free_port()
+        issuer = f"http://127.0.0.1:{port}/api/auth"
+        environment = {**os.environ, "PORT": str(port), "PORTICO": f"http://127.0.0.1:{portico_port}",
+                       "SECRET": CLIENT_SECRET, "PASSWORD": PASSWORD}
+        with process(["node", "issuer.mjs"], folder / "issuer.log", cwd=project, env=environment):
+            wait_until("better-auth listens", lambda: listens(port))
+            # It has no preferred_username.
+            more = {"PORTICO_OIDC_NAME_CLAIM": "name"}
+            with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
+                check_issuer(url)
+
+
 def django_oauth_toolkit():
+    django("oauth2_provider")
+
+
+def django_oidc_provider():
+    # It takes the secret in HTTP's Basic as it is, without the encoding of OAuth; in the body there is no such question.
+    django("oidc_provider", PORTICO_OIDC_SCOPES="profile email groups", PORTICO_OIDC_CLIENT_AUTH="post")
+
+
+def django(app, **more):
     with temporary_folder("django") as folder:
         port, portico_port = free_port(), free_port()
         issuer = f"http://127.0.0.1:{port}/o"
         key = folder / "key.pem"
         run("openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key)
-        environment = {**os.environ, "FOLDER": str(folder), "PORTICO": f"http://127.0.0.1:{portico_port}",
+        environment = {**os.environ, "APP": app, "FOLDER": str(folder), "PORTICO": f"http://127.0.0.1:{portico_port}",
                        "SECRET": CLIENT_SECRET, "PASSWORD": PASSWORD, "ISSUER": issuer}
         site = [sys.executable, HERE / "django_site.py"]
         run(*site, "migrate", "--verbosity", "0", env=environment)
@@ -80,7 +109,7 @@ def django_oauth_toolkit():
         serve = [*site, "runserver", "--noreload", f"127.0.0.1:{port}"]
         with process(serve, folder / "issuer.log", env=environment):
             wait_until("Django listens", lambda: listens(port))
-            with portico(folder, settings(issuer, portico_port), portico_port) as url:
+            with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
                 check_issuer(url)
 
 
@@ -98,4 +127,87 @@ def canaille():
             wait_until("Canaille listens", lambda: listens(port))
             more = {"PORTICO_OIDC_SCOPES": "profile email groups", "PORTICO_OIDC_CLIENT_SECRET": secret}
             with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
+                check_issuer(url)
+
+
+def lemonldap():
+    """The portal of LemonLDAP::NG, with its people in SQLite."""
+    with temporary_folder("lemonldap") as folder:
+        port, portico_port = free_port(), free_port()
+        portal = f"http://127.0.0.1:{port}/"
+        for place in ["conf", "cache", "sessions", "lock"]:
+            (folder / place).mkdir()
+        people = folder / "people.db"
+        with sqlite3.connect(people) as database:
+            database.execute("CREATE TABLE people (uid TEXT, mail TEXT, password TEXT, family TEXT)")
+            rows = [("ada", "ada@example.com", PASSWORD, "Family"), ("bob", "bob@example.com", PASSWORD, "")]
+            database.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+        key = folder / "key.pem"
+        run("openssl", "genrsa", "-out", key, "2048")
+        storage = {
+            "globalStorage": "Apache::Session::File",
+            "globalStorageOptions": {
+                "Directory": f"{folder}/sessions",
+                "LockDirectory": f"{folder}/lock",
+                "generateModule": "Lemonldap::NG::Common::Apache::Session::Generate::SHA256",
+            },
+            "localSessionStorage": "Cache::FileCache",
+            "localSessionStorageOptions": {"cache_root": f"{folder}/cache", "namespace": "sessions"},
+        }
+        chain = f"dbi:SQLite:dbname={people}"
+        configuration = {
+            **storage,
+            "cfgNum": 1,
+            "cfgDate": 1,
+            "cfgVersion": "2.16.1",
+            "cookieName": "lemonldap",
+            "domain": "127.0.0.1",
+            "portal": portal,
+            "key": "a key of the tests",
+            "authentication": "DBI",
+            "userDB": "Same",
+            "passwordDB": "Null",
+            "dbiAuthChain": chain,
+            "dbiUserChain": chain,
+            "dbiAuthTable": "people",
+            "dbiUserTable": "people",
+            "dbiAuthLoginCol": "uid",
+            "dbiAuthPasswordCol": "password",
+            "userPivot": "uid",
+            "dbiExportedVars": {"uid": "uid", "mail": "mail", "family": "family"},
+            "whatToTrace": "uid",
+            "locationRules": {f"127.0.0.1:{port}": {"default": "accept"}},
+            "issuerDBOpenIDConnectActivation": 1,
+            "oidcServiceMetaDataIssuer": portal,
+            "oidcServicePrivateKeySig": key.read_text(),
+            "oidcServicePublicKeySig": run("openssl", "rsa", "-in", key, "-pubout"),
+            "oidcServiceKeyIdSig": "key 1",
+            "oidcServiceAllowAuthorizationCodeFlow": 1,
+            "oidcRPMetaDataOptions": {
+                "portico": {
+                    "oidcRPMetaDataOptionsClientID": "portico",
+                    "oidcRPMetaDataOptionsClientSecret": CLIENT_SECRET,
+                    "oidcRPMetaDataOptionsIDTokenSignAlg": "RS256",
+                    "oidcRPMetaDataOptionsBypassConsent": 1,
+                    "oidcRPMetaDataOptionsRedirectUris": f"http://127.0.0.1:{portico_port}/api/auth/oidc/callback",
+                }
+            },
+            "oidcRPMetaDataExportedVars": {
+                "portico": {"preferred_username": "uid", "email": "mail", "groups": "family;string;always"}
+            },
+            "oidcRPMetaDataOptionsExtraClaims": {"portico": {"profile": "preferred_username groups"}},
+        }
+        (folder / "conf/lmConf-1.json").write_text(json.dumps(configuration))
+        (folder / "lemonldap-ng.ini").write_text(
+            f"[all]\nlogLevel = warn\n[configuration]\ntype = File\ndirName = {folder}/conf\n"
+            f"localStorage = Cache::FileCache\nlocalStorageOptions = {{'namespace' => 'conf', 'cache_root' => '{folder}/cache'}}\n"
+            "[portal]\nstaticPrefix = /static\ntemplateDir = /usr/share/lemonldap-ng/portal/templates\nlanguages = en\n"
+        )
+        where = f"configStorage => {{confFile => '{folder}/lemonldap-ng.ini'}}"
+        site = f"use Lemonldap::NG::Portal::Main; Lemonldap::NG::Portal::Main->run({{{where}}});"
+        (folder / "portal.psgi").write_text(site)
+        serve = ["plackup", "--host", "127.0.0.1", "--port", port, folder / "portal.psgi"]
+        with process(serve, folder / "issuer.log", cwd=folder):
+            wait_until("LemonLDAP::NG listens", lambda: listens(port))
+            with portico(folder, settings(portal, portico_port), portico_port) as url:
                 check_issuer(url)

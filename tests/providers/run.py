@@ -1,4 +1,5 @@
-"""Signs in at real providers, set up as docs/providers.md says: run.py [NAME…]. `make test-providers` installs what it needs.
+"""Signs in at real providers, set up as docs/providers.md says, and lets real programs watch a host as examples/operate says:
+run.py [NAME…]. `make test-providers` installs what it needs.
 
 Each provider runs in a temporary folder, with people and groups that the check knows:
 
@@ -6,7 +7,8 @@ Each provider runs in a temporary folder, with people and groups that the check 
 - bob has the right password, and is in no group;
 - nobody else gets in, and nobody with another password.
 
-`make test-providers` runs all, and PROVIDERS="slapd samba" some; CI runs two directories and two issuers (.ci/run).
+`make test-providers` runs all, and PROVIDERS="slapd samba" some; CI runs two directories, two issuers, a proxy and
+what watches (.ci/run).
 """
 
 import sys
@@ -15,14 +17,23 @@ import traceback
 
 import directories
 import issuers
+import proxies
+import watchers
 
 PROVIDERS = {
     "slapd": directories.slapd,
     "389-ds": directories.ds389,
+    "apacheds": directories.apacheds,
     "samba": directories.samba,
     "oidc-provider": issuers.oidc_provider,
+    "better-auth": issuers.better_auth,
     "django-oauth-toolkit": issuers.django_oauth_toolkit,
+    "django-oidc-provider": issuers.django_oidc_provider,
     "canaille": issuers.canaille,
+    "lemonldap": issuers.lemonldap,
+    "nginx": proxies.nginx,
+    "prometheus": watchers.prometheus,
+    "crowdsec": watchers.crowdsec,
 }
 
 
@@ -33,7 +44,7 @@ def main():
         started = time.monotonic()
         try:
             PROVIDERS[name]()
-            print(f"{name}: signed in ({time.monotonic() - started:.0f} s)", flush=True)
+            print(f"{name}: passed ({time.monotonic() - started:.0f} s)", flush=True)
         except Exception:
             traceback.print_exc()
             print(f"{name}: FAILED", flush=True)

@@ -1,6 +1,8 @@
 //! Who may sign in with a password, where people sign in by a provider (`--password-sign-in`).
 
-use portico_tests::{Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, raw};
+use portico_tests::{
+    Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, raw, run,
+};
 use serde_json::{Value, json};
 
 const MODE: &str = "--password-sign-in";
@@ -83,10 +85,14 @@ fn with_proxy() -> Builder {
 }
 
 fn by_proxy(server: &Portico, path: &str) -> Answer {
+    of_proxy(server, path, "ada", "bosses")
+}
+
+fn of_proxy(server: &Portico, path: &str, user: &str, groups: &str) -> Answer {
     let headers = [
         ("host", "portico.example"),
-        ("Remote-User", "ada"),
-        ("Remote-Groups", "bosses"),
+        ("Remote-User", user),
+        ("Remote-Groups", groups),
     ];
     raw::send(
         &server.address(),
@@ -158,6 +164,27 @@ fn passwords_are_off_only_if_an_administrator_comes_in_another_way() {
     }
     // Sessions stay.
     root.query("user.getAll", &NO_INPUT).assert_status(200);
+
+    // The administrator with a password does not count: no one could sign in who administers.
+    let permissions = |user: &str, groups: &str| {
+        let session = of_proxy(&server, "/api/auth/session", user, groups);
+        session.assert_status(200).json()["user"]["permissions"].clone()
+    };
+    assert_eq!(permissions("ada", "others"), json!(["admin"]));
+    server.wait_for_log(
+        0,
+        "from the last administrator who can sign in: the membership stays",
+    );
+    assert_eq!(permissions("eve", "bosses"), json!(["admin"]));
+    assert_eq!(permissions("eve", "others"), json!([]), "ada is one");
+
+    // The way back, if what vouches for people is gone.
+    server.terminate();
+    server.wait();
+    let recovered = run(command().args(["recover", "root", "--data"]).arg(&data), "").succeeded();
+    server.start_again_with(&[&format!("{MODE}=administrators")]);
+    let words = recovered.lines().find_map(|line| line.strip_prefix("The new password of root is "));
+    sign_in(&server, "root", words.expect("a password")).assert_status(200);
 }
 
 #[test]

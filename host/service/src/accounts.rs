@@ -1,14 +1,10 @@
 //! Reads the accounts that sign-in and onboarding need.
 
-use std::collections::BTreeSet;
-
 use portico_model::{Provider, error::Error};
 use portico_rules::refusal::Refusal;
-use portico_storage::{
-    ADMIN, Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction,
-};
+use portico_storage::{Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction};
 
-use crate::{identity::Identity, resources::Resources};
+use crate::{identity::Identity, resources::Resources, sign_in::WaysIn};
 
 /// The users that exist, as far as onboarding needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,32 +52,13 @@ impl Resources {
         })
     }
 
-    /// Whether an enabled administrator is known at a provider by a subject that `is_current` accepts.
-    pub async fn administrator_signs_in_elsewhere(
-        &self,
-        is_current: &(dyn Fn(Provider, &str) -> bool + Sync),
-        request_id: &str,
-    ) -> Result<bool, Error> {
+    /// Says by which providers people sign in, where passwords are off, before the first of them does. Returns whether an
+    /// enabled administrator is one of them.
+    pub async fn leave_only(&self, ways_in: WaysIn, request_id: &str) -> Result<bool, Error> {
         let context = Identity::anonymous().context(request_id);
         let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
-        let groups = transaction.list_groups().await?.into_iter();
-        let groups = groups.filter(|group| group.permissions.iter().any(|held| held == ADMIN));
-        let members: BTreeSet<String> = groups
-            .flat_map(|group| group.members.into_iter().map(|member| member.id))
-            .collect();
-        for id in members {
-            let account = transaction.get_account(&AccountKey::Id(id.clone())).await?;
-            if account.is_none_or(|account| account.disabled) {
-                continue;
-            }
-            for provider in [Provider::Oidc, Provider::Ldap] {
-                let subject = transaction.get_subject(&id, provider).await?;
-                if subject.is_some_and(|subject| is_current(provider, &subject)) {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
+        let ways_in = self.ways_in.get_or_init(|| ways_in);
+        ways_in.has_administrator(&mut *transaction).await
     }
 
     /// The account of this provider with this name-key.

@@ -5,7 +5,7 @@
 
 use std::{
     net::IpAddr,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{Arc, OnceLock, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -21,7 +21,7 @@ use crate::{
     reachability::Reachability,
     second_factor::{Passkeys, SecondFactorPolicy, Tickets},
     second_runtime::{Permits, WorkPermit, acquire},
-    sign_in::PasswordSignIn,
+    sign_in::{PasswordSignIn, WaysIn},
     throttle::Throttle,
 };
 
@@ -39,6 +39,8 @@ pub struct Resources {
     pub throttle: Throttle,
     /// Who may sign in with a password that Portico stores.
     pub passwords: PasswordSignIn,
+    /// The providers by which people sign in, where passwords are off.
+    pub(crate) ways_in: Arc<OnceLock<WaysIn>>,
     /// Who must have a second factor.
     pub second_factor: SecondFactorPolicy,
     /// Sign-ins whose second factor is still missing.
@@ -70,6 +72,7 @@ impl Resources {
             audit: self.audit.clone(),
             throttle: self.throttle.clone(),
             passwords: self.passwords,
+            ways_in: self.ways_in.clone(),
             second_factor: self.second_factor,
             tickets: self.tickets.clone(),
             passkeys: self.passkeys.clone(),

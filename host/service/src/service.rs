@@ -137,6 +137,7 @@ impl Service {
             audit,
             throttle: parts.throttle,
             passwords: parts.passwords,
+            ways_in: Arc::default(),
             second_factor: parts.second_factor,
             tickets: Arc::new(tickets),
             passkeys,

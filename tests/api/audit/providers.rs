@@ -23,6 +23,7 @@ fn external(name: &str) -> External {
         groups: Groups::Own,
         linking: Linking::Off,
         is_partial: false,
+        states_verification: true,
         admission: Admission::Granted,
         group_rules: std::sync::Arc::default(),
         sign_up: SignUp::On,

@@ -2,6 +2,7 @@
 //! times requests with many records. Both print a table of figures with their targets. A target that is missed is a
 //! figure like others: only what cannot be measured is a failure.
 
+mod counting;
 mod data;
 mod load;
 mod native;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
+    counting,
     data::{self, Database},
     load::{Load, Sample, get, post},
     server::{self, Connection, Server},
@@ -30,7 +31,7 @@ const BATCH: usize = 50;
 /// Measures a group of rows.
 type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 
-const GROUPS: [(&str, Measure); 8] = [
+const GROUPS: [(&str, Measure); 9] = [
     ("by-id", by_id),
     ("list", list),
     ("batch", batch),
@@ -38,6 +39,7 @@ const GROUPS: [(&str, Measure); 8] = [
     ("sign-in", sign_in),
     ("start", start),
     ("gate", gate),
+    ("metrics", metrics),
     ("postgresql", postgresql),
 ];
 
@@ -310,6 +312,44 @@ fn gate(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let times = rounds.iter().map(|[one, other]| [one.processor, other.processor]);
     let work = "a decision of the gate, compared with by id, processor time";
     Ok(vec![ratio(work, times, milliseconds, Bound::AtMost(2.0, ""))])
+}
+
+/// `GET /api/apps/{id}` of a host that publishes metrics, compared with one that does not; and what is counted of it in
+/// either, compared with all of the host's processor time for it.
+fn metrics(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let database = bench.create("metrics", APPS, 1)?;
+    let keys = database.add_keys(1)?;
+    let copy = database.copy("metrics-published")?;
+    let plain = database.start(bench.portico(&database.folder))?;
+    let mut command = bench.portico(&copy.folder);
+    command.args(["--metrics", "127.0.0.1:0"]);
+    let published = copy.start(command)?;
+    let requests = [get(
+        &format!("/api/apps/{}", data::app_id(APPS / 3)),
+        Some(&keys[0]),
+    )];
+    let loads = [&plain, &published].map(|server| Load {
+        server,
+        requests: &requests,
+        connections: CONNECTIONS,
+    });
+    let rounds = bench.in_turn(&loads)?;
+    let rates = rounds.iter().map(|[one, other]| [one.rate, other.rate]);
+    let text = |rate| format!("{rate:.0}/s");
+    let work = "by id with metrics, compared with by id without";
+    let rate = ratio(work, rates, text, Bound::AtLeast(0.9, ""));
+    let processor = median(rounds.iter().map(|[one, _]| one.processor));
+    let counted = counting::nanoseconds(bench.rounds)? / 1e3;
+    let figure = counted / processor;
+    Ok(vec![
+        rate,
+        Row {
+            work: "what metrics count of a call by id, of its processor time".to_owned(),
+            measured: format!("{figure:.3}: {counted:.2} us of {processor:.1} us"),
+            figure,
+            target: Some(Bound::AtMost(0.1, "")),
+        },
+    ])
 }
 
 /// By id and create on one PostgreSQL database, whose server also shares the processors.

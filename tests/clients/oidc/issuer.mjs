@@ -115,7 +115,7 @@ const server = createServer((request, response) => {
   }
   if (behaviour.hugeAt === path) {
     response.setHeader('content-type', 'application/json')
-    return response.end(`{"padding": "${'x'.repeat(2 << 20)}"}`)
+    return response.end(`{"padding": "${'x'.repeat(4 << 20)}"}`)
   }
   // oidc-provider takes a secret in the header and in the body alike.
   const way = request.headers.authorization ? 'basic' : 'post'

@@ -96,6 +96,21 @@ fn no_user_of_the_directory_signs_in_before_the_first_administrator_exists() {
 
 #[test]
 #[ignore = "make test-all"]
+fn a_base_that_cannot_be_seen_is_odd_and_keeps_no_one_out() {
+    let mut slapd = Slapd::start();
+    slapd.hide("ou=people,dc=example");
+    let server = start(slapd.service());
+    let line = server.wait_for_log(
+        0,
+        "LDAP: the directory answers; ldap-bind-dn cannot see the entry ldap-users-base",
+    );
+    assert!(line.contains("WARN"), "{line}");
+    sign_in(&server, "ada", PASSWORD).assert_status(200);
+    assert!(!server.log().contains("no one can sign in"), "{}", server.log());
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn settings_come_from_a_file_and_the_password_from_another() {
     let slapd = Slapd::start();
     let (file, password) = (slapd.file("portico.toml"), slapd.file("password"));

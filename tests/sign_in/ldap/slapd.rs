@@ -296,9 +296,19 @@ impl Slapd {
 
     /// Lets a search return at most this many entries, a number or `unlimited`. Starts it again.
     pub fn limit_entries(&mut self, most: &str) {
+        self.configure(|text| format!("sizelimit {most}\n{text}"));
+    }
+
+    /// Lets the service search below this entry without seeing it. Starts it again.
+    pub fn hide(&mut self, dn: &str) {
+        let rule = format!("access to dn.base=\"{dn}\" by dn.exact=cn=portico,dc=example search by * none");
+        self.configure(|text| text.replace("access to * ", &format!("{rule}\naccess to * ")));
+    }
+
+    fn configure(&mut self, change: impl FnOnce(String) -> String) {
         let file = self.file("slapd.conf");
         let text = fs::read_to_string(&file).expect("a text");
-        fs::write(&file, format!("sizelimit {most}\n{text}")).expect("a file");
+        fs::write(&file, change(text)).expect("a file");
         self.stop();
         self.start_again();
     }

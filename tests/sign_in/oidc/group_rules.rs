@@ -54,6 +54,18 @@ fn groups_are_found_by_path_and_the_map_names_them() {
         ["Family"],
         "an object is not a list of names"
     );
+    issuer.behaves(json!({"claims": {"realm_access": "boss"}}));
+    let token = signed_in(&server, "1");
+    let ada = user(&server, &token)["id"].clone();
+    assert_eq!(
+        super::groups::groups_of(&administrator, &ada),
+        ["Family"],
+        "a path into a text"
+    );
+    server.wait_for_log(
+        0,
+        "realm_access.roles leads into something that has nothing inside it",
+    );
     assert_eq!(groups_of(json!(["others", "Family"])), [""; 0], "not in the map");
 }
 

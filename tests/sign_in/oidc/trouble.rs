@@ -181,18 +181,51 @@ fn a_token_endpoint_that_fails_or_is_busy_is_unavailable_and_its_words_are_in_th
 #[test]
 fn a_token_endpoint_that_repeats_the_code_does_not_get_it_into_the_log() {
     let (issuer, server, _) = start(&[]);
-    let browser = Browser::new();
-    let callback = browser.at_issuer(&start_url(&server), "1");
-    let code = super::browser::parameter(&callback, "code").expect("a code");
-    let refusal = json!({"error": "invalid_grant", "error_description": format!("bad code {code}; a secret of the client")});
-    issuer.behaves(json!({"brokenAt": "/token", "status": 400, "refusal": refusal}));
-    browser.get(&callback).assert_refused(401, "UNAUTHORIZED");
-    server.wait_for_log(0, "bad code");
+    // One that is longer than what the log quotes of a text, and one that is escaped there.
+    let long = "c0de".repeat(100);
+    for (code, status) in [(long.as_str(), 400), ("a\"c0de\\", 400), (long.as_str(), 503)] {
+        let browser = Browser::new();
+        let callback = browser.at_issuer(&start_url(&server), "1");
+        let given = super::browser::parameter(&callback, "code").expect("a code");
+        let callback = callback.replace(&given, &portico_tests::escape(code));
+        let description = format!("bad code {code}; a secret of the client; {status}");
+        let refusal = json!({"error": "invalid_grant", "error_description": description});
+        issuer.behaves(json!({"brokenAt": "/token", "status": status, "refusal": refusal}));
+        let refused = if status == 400 { 401 } else { 503 };
+        assert_eq!(browser.get(&callback).status, refused);
+        issuer.behaves(json!({}));
+    }
+    server.wait_for_log(0, "; 503");
     let log = server.log();
+    assert!(log.contains("bad code") && log.contains("; 400"), "{log}");
     assert!(
-        !log.contains(&code) && !log.contains("a secret of the client"),
+        !log.contains("c0de") && !log.contains("a secret of the client"),
         "{log}"
     );
+}
+
+#[test]
+fn without_userinfo_an_email_stays_verified() {
+    let (issuer, server, administrator) = start(&[]);
+    let email = json!({"preferred_username": "ada", "email": "ada@example.com", "email_verified": true});
+    issuer.knows(json!({"1": email}));
+    let ada = user(&server, &signed_in(&server, "1"));
+    let verified = || {
+        let found = administrator
+            .query("user.getById", &json!({"userId": ada["id"]}))
+            .data();
+        found["emailVerified"].is_string()
+    };
+    assert!(verified());
+    let token = |email: &str| json!({"preferred_username": "ada", "email": email});
+    for (claims, stays) in [
+        (token("ada@example.com"), true),
+        (token("other@example.com"), false),
+    ] {
+        issuer.behaves(json!({"brokenAt": "/me", "claims": claims}));
+        signed_in(&server, "1");
+        assert_eq!(verified(), stays, "{claims}");
+    }
 }
 
 #[test]

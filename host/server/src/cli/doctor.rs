@@ -222,7 +222,8 @@ async fn check_providers(settings: &Settings, listen: SocketAddr) -> Vec<Finding
     match ldap {
         Ok(None) => {}
         Ok(Some(ldap)) => findings.push(match ldap.check().await {
-            Ok(()) => Good("the LDAP directory answers, and accepts the service account".into()),
+            Ok(None) => Good("the LDAP directory answers, and accepts the service account".into()),
+            Ok(Some(odd)) => Doubtful(format!("the LDAP directory answers; {odd}")),
             Err(error) => Bad(format!(
                 "the LDAP directory cannot be used: {error:#}: check --ldap-url, --ldap-ca-file and --ldap-bind-dn"
             )),

@@ -3,8 +3,7 @@
 use anyhow::ensure;
 use clap::ValueEnum;
 use portico_http::HttpSettings;
-use portico_model::Provider;
-use portico_service::sign_in::PasswordSignIn;
+use portico_service::sign_in::{PasswordSignIn, WaysIn};
 use serde::Deserialize;
 
 use super::{host::Host, settings::Settings};
@@ -36,21 +35,10 @@ pub async fn require_another_way(
         return Ok(());
     }
     let issuer = http.providers.oidc.as_ref().and(settings.oidc.issuer());
-    let prefixes: Vec<String> = issuer
-        .into_iter()
-        .chain(http.proxy_sign_in.as_ref().map(|_| "proxy"))
-        .map(|issuer| format!("{issuer} "))
-        .collect();
+    let proxy = http.proxy_sign_in.as_ref().map(|_| "proxy");
     let has_directory = http.providers.ldap.is_some();
-    let is_current = |provider: Provider, subject: &str| match provider {
-        Provider::Oidc => prefixes.iter().any(|prefix| subject.starts_with(prefix)),
-        Provider::Ldap => has_directory,
-        Provider::Credentials => false,
-    };
-    let found = host
-        .service
-        .administrator_signs_in_elsewhere(&is_current, "start")
-        .await;
+    let ways_in = WaysIn::new(issuer.into_iter().chain(proxy), has_directory);
+    let found = host.service.leave_only(ways_in, "start").await;
     ensure!(
         found.map_err(|error| anyhow::anyhow!(error.message))?,
         "--password-sign-in off: no enabled administrator has signed in by a provider that is set up now, so no one could \

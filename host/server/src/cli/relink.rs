@@ -30,6 +30,9 @@ subject at --to. Users are never found by name or email, because people may choo
 If the subjects have changed, --map names a file with a JSON object of the old and the new ones. Then only
 the users in it move. Without it, never move to another issuer that numbers its users: 7 is another person.
 
+To move people from a trusted proxy (--proxy-user-header) to an issuer or back, use `proxy` as its URL, with a
+map: what the proxy calls a person is a name, which an issuer may give to someone else.
+
 If another user has one of the new subjects already, nothing is changed. Set --oidc-issuer before or after it;
 until both are done, people of the new URL are refused or become new users.
 

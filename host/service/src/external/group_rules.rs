@@ -1,8 +1,9 @@
 //! What becomes of the names of groups that a provider states.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use portico_rules::{bounds, direction};
+use portico_storage::driver::ADMIN_GROUP;
 
 /// The most entries of a map, and characters of a provider's name in it.
 const MOST_ENTRIES: usize = 1000;
@@ -13,6 +14,8 @@ const LONGEST_NAME: usize = 1024;
 pub struct GroupRules {
     /// The name of the group here, by the provider's name in lower case.
     map: HashMap<String, String>,
+    /// The names here that are in the map.
+    mapped: HashSet<String>,
     /// Whether a group that is not in the map is the one here with the same name.
     matches_others: bool,
     /// Whether a group that does not exist here is made.
@@ -26,6 +29,7 @@ impl Default for GroupRules {
     fn default() -> Self {
         Self {
             map: HashMap::new(),
+            mapped: HashSet::new(),
             matches_others: true,
             makes_groups: false,
             administrators: None,
@@ -56,6 +60,7 @@ impl GroupRules {
         let matches_others = matches_others.unwrap_or(map.is_empty());
         let mut rules = Self {
             map: HashMap::new(),
+            mapped: HashSet::new(),
             matches_others,
             makes_groups,
             administrators: None,
@@ -67,6 +72,7 @@ impl GroupRules {
                     "{ours:?} is not a valid name of a group: 1 to 64 characters on one line"
                 ));
             }
+            rules.mapped.insert(ours.clone());
             if rules.map.insert(provider_key(&theirs)?, ours).is_some() {
                 return Err(format!("{theirs:?} is in the map twice"));
             }
@@ -76,6 +82,23 @@ impl GroupRules {
             return Err("all groups would be ignored".into());
         }
         Ok(rules)
+    }
+
+    /// Whether a group with this name, which is `key` here, counts. Where the settings say which of the provider's groups means
+    /// administrators, another one does not mean it by having the name of the group of administrators here.
+    pub(super) fn counts(&self, name: &str, key: &str) -> bool {
+        key != ADMIN_GROUP || self.administrators.is_none() || self.is_mapped(name)
+    }
+
+    /// Whether a group with this name is made if it does not exist. The provider's group of administrators means only that.
+    pub(super) fn makes(&self, name: &str) -> bool {
+        let means_administrators = self.administrators.as_ref() == Some(&lower(name));
+        self.makes_groups && (self.is_mapped(name) || !means_administrators)
+    }
+
+    /// Whether the map names this group.
+    pub(super) fn is_mapped(&self, name: &str) -> bool {
+        self.mapped.contains(name)
     }
 
     pub(super) fn apply(&self, stated: Vec<String>) -> Meant {
@@ -160,6 +183,19 @@ mod tests {
                 .apply(names(&["admins", ""]))
                 .is_administrator
         );
+    }
+
+    #[test]
+    fn with_a_group_of_administrators_no_other_one_means_it_by_its_name() {
+        let rules = |entries: &[(&str, &str)], administrators: Option<&str>| {
+            GroupRules::new(map(entries), Some(true), true, administrators).unwrap()
+        };
+        let named = rules(&[], Some("Bosses"));
+        assert!(!named.counts("Admins", "admins") && named.counts("family", "family"));
+        assert!(!named.makes("BOSSES") && named.makes("family"));
+        let mapped = rules(&[("boss", "admins"), ("family", "bosses")], Some("Bosses"));
+        assert!(mapped.counts("admins", "admins") && mapped.makes("bosses"));
+        assert!(rules(&[], None).counts("Admins", "admins"));
     }
 
     #[test]

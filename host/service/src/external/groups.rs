@@ -12,7 +12,7 @@ use super::{
     group_rules::{GroupRules, is_name_of_group},
     vouched::Groups,
 };
-use crate::accounts::admin_exists;
+use crate::{accounts::admin_exists, sign_in::WaysIn};
 
 /// The most bytes of all names together.
 const MOST_BYTES: usize = 1 << 20;
@@ -60,7 +60,8 @@ pub(super) async fn read(
     };
     for names in possible(meant.names).chunks(CHUNK) {
         let keys = sandbox.name_keys(context.clone(), names).await?;
-        for (key, name) in keys.into_iter().zip(names) {
+        let counted = keys.into_iter().zip(names);
+        for (key, name) in counted.filter(|(key, name)| rules.counts(name, key)) {
             stated.groups.entry(key).or_insert_with(|| name.clone());
         }
     }
@@ -90,6 +91,7 @@ fn possible(names: Vec<String>) -> Vec<String> {
 pub(super) async fn make_missing(
     transaction: &mut dyn DashboardTransaction,
     stated: &Stated,
+    rules: &GroupRules,
     new_id: impl Fn() -> String + Send,
     request: &str,
 ) -> Result<Vec<String>, Error> {
@@ -101,10 +103,12 @@ pub(super) async fn make_missing(
     let room = MOST_GROUPS.saturating_sub(existing.len()).min(MOST_MADE);
     let existing: HashSet<String> = existing.into_iter().map(|(_, key)| key).collect();
     // The group of the first administrator may be given `admin` later, so it is not made for a provider's name.
+    let may_be_made =
+        |key: &str, name: &str| key != ADMIN_GROUP && is_name_of_group(name) && rules.makes(name);
     let missing = stated
         .groups
         .iter()
-        .filter(|(key, name)| !existing.contains(*key) && *key != ADMIN_GROUP && is_name_of_group(name));
+        .filter(|(key, name)| !existing.contains(*key) && may_be_made(key, name));
     let mut left_out = 0;
     for (key, name) in missing {
         if made.len() == room {
@@ -158,17 +162,28 @@ impl Changes {
 }
 
 /// Makes a user a member of the stated groups, and of no other group. Ignores names that no group has. The last
-/// administrator keeps `admin`.
+/// administrator keeps `admin`, and so does the last one who can sign in, where that is only by `ways_in`.
 pub(super) async fn replace(
     transaction: &mut dyn DashboardTransaction,
     user_id: &str,
     stated: &Stated,
+    (rules, ways_in): (&GroupRules, Option<&WaysIn>),
     request: &str,
 ) -> Result<Changes, Error> {
     let mut ids = HashSet::new();
+    let mut without_group: BTreeMap<_, _> = stated.groups.iter().collect();
     if !stated.groups.is_empty() {
-        let groups = transaction.list_group_keys().await?.into_iter();
-        ids.extend(groups.filter_map(|(id, key)| stated.groups.contains_key(&key).then_some(id)));
+        for (id, key) in transaction.list_group_keys().await? {
+            if without_group.remove(&key).is_some() {
+                ids.insert(id);
+            }
+        }
+    }
+    if let Some(name) = without_group.into_values().find(|name| rules.is_mapped(name)) {
+        warn!(
+            request,
+            "the map of groups names {name:?}, and there is no such group here: make it, or turn create-groups on"
+        );
     }
     let present = transaction.list_memberships(user_id).await?;
     let was_admin = is_admin(transaction, user_id).await?;
@@ -189,17 +204,28 @@ pub(super) async fn replace(
         added,
         ..Changes::default()
     };
+    let ways_in = ways_in.filter(|_| was_admin && !removed.is_empty());
     for group in removed {
         transaction.remove_from_group(user_id, &group).await?;
-        if had_administrator && !admin_exists(transaction).await? {
-            transaction.add_to_group(user_id, &group).await?;
-            warn!(
-                user = user_id,
-                group,
-                "the provider's groups would take admin from the last administrator: the membership stays"
-            );
+        let of_whom = if had_administrator && !admin_exists(transaction).await? {
+            Some("the last administrator")
+        } else if let Some(ways_in) = ways_in
+            && !is_admin(transaction, user_id).await?
+            && !ways_in.has_administrator(transaction).await?
+        {
+            Some("the last administrator who can sign in")
         } else {
-            changes.removed.push(group);
+            None
+        };
+        match of_whom {
+            None => changes.removed.push(group),
+            Some(whom) => {
+                transaction.add_to_group(user_id, &group).await?;
+                warn!(
+                    user = user_id,
+                    group, "the provider's groups would take admin from {whom}: the membership stays"
+                );
+            }
         }
     }
     let is_admin = is_admin(transaction, user_id).await?;

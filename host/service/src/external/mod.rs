@@ -5,7 +5,7 @@
 //!   user and a member of groups, and begins their session: all of it or nothing.
 //! - While no user exists, sign-in by a provider is refused: `user.initUser` creates the first user, who is an
 //!   administrator.
-//! - No provider takes `admin` from the last administrator.
+//! - No provider takes `admin` from the last administrator; with passwords off, from the last one who can sign in.
 //! - Where sign-up is by invite, the transaction that makes a user of a new person takes the invite.
 //! - A provider that does not respond delays only the sign-ins by that provider, and those only for the time in its
 //!   settings.

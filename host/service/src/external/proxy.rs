@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The name of the issuer.
-const ISSUER: &str = "proxy";
+pub(super) const ISSUER: &str = "proxy";
 
 /// What a proxy says is stored anew after this time, in milliseconds.
 const REFRESH: Timestamp = 60 * 60 * 1000;
@@ -173,6 +173,7 @@ impl ProxyUsers {
             group_rules: Arc::default(),
             linking: Linking::Off,
             is_partial: true,
+            states_verification: true,
             admission: Admission::Granted,
             sign_up: match user.may_sign_up {
                 true => SignUp::On,

@@ -5,12 +5,14 @@
 //!   may choose.
 //! - All of it is one transaction. Nothing changes if a person would get a subject that another user has.
 //! - With a map, only the users in it move: two issuers that number their users have the same subjects for different people.
+//! - To and from a proxy only those in a map move: what a proxy calls a person is a name, and no subject of an issuer.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use portico_model::{Provider, error::Error};
 use portico_storage::{Access, Named, ProviderSubject};
 
+use super::proxy;
 use crate::{identity::Identity, resources::Resources};
 
 /// The longest issuer and subject together, in characters, as the contract says.
@@ -82,8 +84,17 @@ impl Relinking {
     /// Refuses what cannot be meant.
     pub fn check(&self) -> Result<(), String> {
         for (name, issuer) in [("--from", &self.from), ("--to", &self.to)] {
-            if issuer.is_empty() || issuer.contains(|character: char| character.is_whitespace()) {
-                return Err(format!("{name} {issuer:?} must be the URL of an issuer"));
+            if !is_issuer(issuer) {
+                return Err(format!(
+                    "{name} {issuer:?} must be the URL of an issuer as it is in oidc-issuer, like https://id.example, or {}",
+                    proxy::ISSUER
+                ));
+            }
+            if issuer == proxy::ISSUER && self.map.is_none() {
+                return Err(format!(
+                    "{name} {issuer} needs a map: what a proxy calls a person is a name, which an issuer may give to \
+                     another person"
+                ));
             }
         }
         if self.from == self.to {
@@ -103,6 +114,15 @@ impl Relinking {
         }
         Ok(())
     }
+}
+
+/// Whether subjects of that issuer may be stored: its URL, or the name that the proxy in front has.
+fn is_issuer(issuer: &str) -> bool {
+    let host = ["https://", "http://"]
+        .into_iter()
+        .find_map(|scheme| issuer.strip_prefix(scheme));
+    let is_url = host.is_some_and(|host| !host.is_empty() && !host.contains(char::is_whitespace));
+    is_url || issuer == proxy::ISSUER
 }
 
 /// A subject, as it is stored.
@@ -217,6 +237,30 @@ mod tests {
     }
 
     #[test]
+    fn people_of_a_proxy_move_only_by_a_map() {
+        let map = BTreeMap::from([("ada".to_owned(), "1".to_owned())]);
+        let from_proxy = Relinking {
+            from: "proxy".into(),
+            to: NEW.into(),
+            map: Some(map),
+        };
+        assert_eq!(from_proxy.check(), Ok(()));
+        let subjects = plan(vec![user("a", "proxy ada"), user("b", "proxy bob")], &from_proxy);
+        assert_eq!(moves(&subjects), [("a", "ada", "1")]);
+        let to_proxy = Relinking {
+            from: NEW.into(),
+            to: "proxy".into(),
+            map: Some(BTreeMap::from([("1".to_owned(), "ada".to_owned())])),
+        };
+        assert_eq!(to_proxy.check(), Ok(()));
+        let subjects = plan(
+            vec![user("a", "https://new.example 1"), user("b", "proxy ada")],
+            &to_proxy,
+        );
+        assert!(subjects.moved.is_empty() && subjects.taken.len() == 1);
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_refused() {
         assert_eq!(relinking(None).check(), Ok(()));
         assert_eq!(relinking(Some(&[("1", "2"), ("2", "1")])).check(), Ok(()));
@@ -233,7 +277,12 @@ mod tests {
             (OLD, OLD),
             ("", NEW),
             (OLD, "https://new.example/ "),
-            (OLD, "a b"),
+            (OLD, "https://a b"),
+            (OLD, "new.example"),
+            (OLD, "https://"),
+            // Without a map.
+            ("proxy", NEW),
+            (OLD, "proxy"),
         ] {
             let relinking = Relinking {
                 from: from.into(),

@@ -193,7 +193,7 @@ impl SignIn<'_> {
         let enclosing = Enclosing::new(transaction);
         let mut identity = external.identity.clone();
         if external.is_partial {
-            keep_what_is_unknown(&mut identity, &enclosing).await?;
+            keep_what_is_unknown(&mut identity, external.states_verification, &enclosing).await?;
         }
         let mut known = Vec::new();
         if !matches!(door, Door::Everyone) {
@@ -222,14 +222,17 @@ impl SignIn<'_> {
         let mut transaction = enclosing.transaction().await;
         let mut changes = groups::Changes::default();
         if let Some(stated) = &person.stated {
-            if external.group_rules.makes_groups {
+            let rules = &*external.group_rules;
+            if rules.makes_groups {
                 let new_id = || resources.new_id();
-                let made = groups::make_missing(&mut *transaction, stated, new_id, self.request_id).await?;
+                let made = groups::make_missing(&mut *transaction, stated, rules, new_id, self.request_id);
+                let made = made.await?;
                 for id in &made {
                     self.record_group(&mut *transaction, external, id).await?;
                 }
             }
-            changes = groups::replace(&mut *transaction, &user.id, stated, self.request_id).await?;
+            let rules = (rules, resources.ways_in.get());
+            changes = groups::replace(&mut *transaction, &user.id, stated, rules, self.request_id).await?;
             if matches!(door, Door::Invited(_)) {
                 // Also the groups of the invite that are stated, which they joined before.
                 changes.added = transaction.list_memberships(&user.id).await?;
@@ -414,8 +417,13 @@ fn beginning(text: &str) -> String {
     beginning.escape_debug().to_string()
 }
 
-/// Gives a known person the email and the picture that they have here, where the provider could not be asked for them.
-async fn keep_what_is_unknown(identity: &mut Vouched, enclosing: &Enclosing) -> Result<(), Error> {
+/// Gives a known person the email, its verification and the picture that they have here, where the provider could not be
+/// asked for them.
+async fn keep_what_is_unknown(
+    identity: &mut Vouched,
+    states_verification: bool,
+    enclosing: &Enclosing,
+) -> Result<(), Error> {
     let subject = subject_of(identity);
     let mut transaction = enclosing.transaction().await;
     let Some(account) = transaction.get_account(&AccountKey::Subject(subject)).await? else {
@@ -426,6 +434,8 @@ async fn keep_what_is_unknown(identity: &mut Vouched, enclosing: &Enclosing) -> 
     };
     if identity.email.is_none() {
         identity.email = user.email;
+        identity.email_verified = user.email_verified.is_some();
+    } else if !states_verification && identity.email == user.email {
         identity.email_verified = user.email_verified.is_some();
     }
     identity.image = identity.image.take().or(user.image);

@@ -27,6 +27,9 @@ pub struct External {
     /// Whether the provider could not be asked for everything: then an email or a picture that it does not state stays
     /// as it is.
     pub is_partial: bool,
+    /// Whether the provider says whether the email is verified. If it does not, a known user's email stays as verified as it
+    /// is.
+    pub states_verification: bool,
     /// Whether the provider's account is one that may sign in.
     pub admission: Admission,
     /// Whether a person who has no user yet becomes a new one.

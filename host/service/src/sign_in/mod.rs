@@ -13,6 +13,7 @@ mod password;
 mod policy;
 mod session;
 mod ticket;
+mod ways_in;
 
 pub(crate) use self::ticket::{NewSecret, registration_options};
 pub use self::{
@@ -26,4 +27,5 @@ pub use self::{
     policy::PasswordSignIn,
     session::{current_session, sign_out},
     ticket::{Preparation, prepare},
+    ways_in::WaysIn,
 };

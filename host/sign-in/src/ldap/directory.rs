@@ -60,24 +60,31 @@ impl<'a> Directory<'a> {
         }
     }
 
-    /// Tries what sign-ins need: the bases, and the filters with a name that no entry has.
-    pub async fn check(config: &'a Config) -> anyhow::Result<()> {
+    /// Tries what sign-ins need: the bases, and the filters with a name that no entry has. Returns the bases that cannot be
+    /// seen: what is below them may still be.
+    pub async fn check(config: &'a Config) -> anyhow::Result<Vec<String>> {
         const NO_ONE: &str = "portico-checks-the-filter";
         let mut directory = Self::open(config).await?;
-        directory.find_base("ldap-users-base", &config.users_base).await?;
+        let mut hidden = Vec::new();
+        hidden.extend(
+            directory
+                .hidden_base("ldap-users-base", &config.users_base)
+                .await?,
+        );
         directory.find(NO_ONE).await?;
         if let Some(groups) = &config.groups {
-            directory.find_base("ldap-groups-base", &groups.base).await?;
+            hidden.extend(directory.hidden_base("ldap-groups-base", &groups.base).await?);
             // A SID that no group has.
             let nothing = groups.has_primary.then(|| vec![0; 12]);
             directory
                 .groups(groups, &config.users_base, NO_ONE, nothing.as_deref())
                 .await?;
         }
-        Ok(())
+        Ok(hidden)
     }
 
-    async fn find_base(&mut self, setting: &str, base: &str) -> anyhow::Result<()> {
+    /// The setting and the base, if the directory does not show the entry. An error if it says that there is none.
+    async fn hidden_base(&mut self, setting: &str, base: &str) -> anyhow::Result<Option<String>> {
         let what = format!("{setting} {base:?}");
         let none = "1.1".to_owned();
         let search = Search {
@@ -89,8 +96,7 @@ impl<'a> Directory<'a> {
             may_be_gone: false,
         };
         let found = self.search(&search, 1).await?;
-        ensure!(!found.is_empty(), "{what} cannot be seen by ldap-bind-dn");
-        Ok(())
+        Ok(found.is_empty().then_some(what))
     }
 
     /// The entries that match this name: at most two.

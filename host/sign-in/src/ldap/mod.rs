@@ -76,18 +76,28 @@ impl Ldap {
         })
     }
 
-    /// Tries what sign-ins need, as the service account: bind, bases and filters.
-    pub async fn check(&self) -> anyhow::Result<()> {
+    /// Tries what sign-ins need, as the service account: bind, bases and filters. Returns what is odd, although people may be
+    /// able to sign in.
+    pub async fn check(&self) -> anyhow::Result<Option<String>> {
         let limit = self.config.time_limit;
         let _permit = self.connections.acquire(None).await;
         let checked = timeout(limit, Directory::check(&self.config)).await;
-        checked.unwrap_or_else(|_| Err(anyhow!("no answer within {} seconds", limit.as_secs())))
+        let hidden =
+            checked.unwrap_or_else(|_| Err(anyhow!("no answer within {} seconds", limit.as_secs())))?;
+        let is_odd = !hidden.is_empty();
+        Ok(is_odd.then(|| {
+            format!(
+                "ldap-bind-dn cannot see the entry {}: if no one is found there, let it read what is below",
+                hidden.join(" and ")
+            )
+        }))
     }
 
     /// The same, and logs the result.
     pub async fn log_check(&self) {
         match self.check().await {
-            Ok(()) => info!("LDAP: the directory answers; bind, bases and filters are right"),
+            Ok(None) => info!("LDAP: the directory answers; bind, bases and filters are right"),
+            Ok(Some(odd)) => warn!("LDAP: the directory answers; {odd}"),
             Err(error) => warn!("LDAP: no one can sign in by the directory: {error:#}"),
         }
     }
@@ -185,6 +195,7 @@ impl Ldap {
             // A directory does not vouch for emails, so no user can be linked by email.
             linking: Linking::Off,
             is_partial: false,
+            states_verification: true,
             admission,
             sign_up: self.config.sign_up(),
         })

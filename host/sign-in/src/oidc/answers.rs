@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     fetch::{Failed, Fetch},
-    quoted,
+    hidden::Hidden,
     token::{ED25519, EDDSA},
 };
 
@@ -92,7 +92,11 @@ impl<'c> AsyncHttpClient<'c> for KeyFetch<'_> {
 
 /// A client of the token endpoint. An issuer that fails or is too busy says nothing of the code, whatever its answer
 /// looks like.
-pub(super) struct TokenFetch<'f>(pub &'f Fetch);
+pub(super) struct TokenFetch<'f> {
+    pub fetch: &'f Fetch,
+    /// What is sent, and does not get into the error.
+    pub sent: &'f Hidden<'f>,
+}
 
 impl<'c> AsyncHttpClient<'c> for TokenFetch<'_> {
     type Error = Failed;
@@ -100,12 +104,12 @@ impl<'c> AsyncHttpClient<'c> for TokenFetch<'_> {
 
     fn call(&'c self, request: HttpRequest) -> Self::Future {
         Box::pin(async move {
-            let answer = self.0.call(request).await?;
+            let answer = self.fetch.call(request).await?;
             let status = answer.status();
             if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
                 return Err(Failed::new(format!(
                     "its token endpoint: {status}{}",
-                    reason(answer.body())
+                    self.reason(answer.body())
                 )));
             }
             Ok(answer)
@@ -113,13 +117,15 @@ impl<'c> AsyncHttpClient<'c> for TokenFetch<'_> {
     }
 }
 
-/// The error in the body of a refusal, as far as it has one.
-fn reason(body: &[u8]) -> String {
-    let refusal: Value = serde_json::from_slice(body).unwrap_or_default();
-    let parts = ["error", "error_description"].into_iter();
-    parts
-        .filter_map(|part| refusal.get(part)?.as_str().map(quoted))
-        .fold(String::new(), |reason, part| format!("{reason}: {part}"))
+impl TokenFetch<'_> {
+    /// The error in the body of a refusal, as far as it has one.
+    fn reason(&self, body: &[u8]) -> String {
+        let refusal: Value = serde_json::from_slice(body).unwrap_or_default();
+        let parts = ["error", "error_description"].into_iter();
+        parts
+            .filter_map(|part| Some(self.sent.quoted(refusal.get(part)?.as_str()?)))
+            .fold(String::new(), |reason, part| format!("{reason}: {part}"))
+    }
 }
 
 fn adapted(answer: HttpResponse) -> HttpResponse {

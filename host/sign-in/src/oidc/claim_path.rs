@@ -5,6 +5,8 @@
 //!   URLs, are reached. A JSON pointer (RFC 6901) reaches every claim.
 //! - A path leads through objects, and through each entry of a list. An entry in which the next step is missing is not left
 //!   out: it becomes one that is not a text, so that a part of a list does not count as all of it.
+//! - A path that ends at a text, a number or a boolean before its last step finds nothing, but the claim is not absent either
+//!   ([`ClaimPath::is_cut_off`]).
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -91,6 +93,24 @@ impl ClaimPath {
             }
         };
         Some(if self.takes_names { names_in(found) } else { found })
+    }
+
+    /// Whether something that has nothing inside it stands on the way, so that nothing is known of what would be there.
+    pub fn is_cut_off(&self, claims: &Map<String, Value>) -> bool {
+        let is_whole = self.whole.as_ref().is_some_and(|name| claims.contains_key(name));
+        let Some((first, further)) = self.steps.split_first().filter(|_| !is_whole) else {
+            return false;
+        };
+        let mut value = claims.get(first);
+        for step in further {
+            match value {
+                Some(Value::Object(members)) => value = members.get(step),
+                Some(Value::String(_) | Value::Number(_) | Value::Bool(_)) => return true,
+                // What an entry of a list lacks is an entry that is not a text.
+                None | Some(Value::Null | Value::Array(_)) => return false,
+            }
+        }
+        false
     }
 
     /// Whether this is the claim of that name.
@@ -200,6 +220,44 @@ mod tests {
             ("*", None),
         ] {
             assert_eq!(found(path, &claims), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_into_what_has_nothing_inside_is_cut_off_and_not_absent() {
+        let claims = json!({
+            "text": "k", "empty": "", "number": 7, "flag": false, "null": null,
+            "object": {"text": "k", "null": null}, "list": ["k"], "text.whole": "k",
+        });
+        let is_cut_off = |path: &str| {
+            let path: ClaimPath = path.parse().unwrap();
+            path.is_cut_off(claims.as_object().unwrap())
+        };
+        for path in [
+            "text.a",
+            "/text/a",
+            "empty.a",
+            "number.a.b",
+            "flag.a",
+            "text.a.*",
+            "object.text.a",
+        ] {
+            assert!(is_cut_off(path), "{path}");
+        }
+        for path in [
+            "text",
+            "text.*",
+            "text.whole",
+            "missing",
+            "missing.a",
+            "null.a",
+            "object.a",
+            "object.a.b",
+            "object.null.a",
+            "list.a",
+            "list.a.b",
+        ] {
+            assert!(!is_cut_off(path), "{path}");
         }
     }
 

@@ -9,7 +9,7 @@ use tracing::warn;
 
 use super::{
     claim_path::ClaimPath,
-    settings::{EMAIL, OidcSettings, RequiredClaim},
+    settings::{EMAIL, OidcSettings},
 };
 
 const EMAIL_VERIFIED: &str = "email_verified";
@@ -59,7 +59,7 @@ impl IdentityClaims {
     }
 
     /// What a claim is, in the document that counts first.
-    fn find(&self, claim: &ClaimPath) -> Option<Cow<'_, Value>> {
+    pub fn find(&self, claim: &ClaimPath) -> Option<Cow<'_, Value>> {
         claim.find(&self.token).or_else(|| claim.find(&self.userinfo))
     }
 
@@ -68,120 +68,35 @@ impl IdentityClaims {
         documents.find_map(|claims| filled(claim.find(claims)?.as_str()?))
     }
 
-    /// The email, and whether it is verified.
-    fn email(&self, settings: &OidcSettings) -> (Option<String>, bool) {
+    /// The email, and whether it is verified; `None` if userinfo may have said that and could not be asked.
+    fn email(&self, settings: &OidcSettings) -> (Option<String>, Option<bool>) {
         if settings.email_claim.is(EMAIL) {
             return self.stated_email();
         }
-        (settings.email_claim.fill(|claim| self.text(claim)).ok(), false)
+        let email = settings.email_claim.fill(|claim| self.text(claim)).ok();
+        (email, Some(false))
     }
 
     /// The email, and whether the document that contains it says that it is verified.
-    fn stated_email(&self) -> (Option<String>, bool) {
+    fn stated_email(&self) -> (Option<String>, Option<bool>) {
         let Some(email) = self.text(&ClaimPath::named(EMAIL)) else {
-            return (None, false);
+            return (None, Some(false));
         };
         let has_email = |claims: &&Map<String, Value>| text(claims, EMAIL).as_ref() == Some(&email);
         let documents = [&self.token, &self.userinfo];
         let verified = documents.iter().filter(|claims| has_email(claims));
         let verified = verified.filter_map(|claims| claims.get(EMAIL_VERIFIED));
-        let is_verified = verified.clone().count() > 0 && verified.clone().all(is_true);
-        (Some(email), is_verified)
-    }
-
-    /// The groups. An absent or empty claim means none, because issuers leave an empty one out. Anything else that is not
-    /// names says nothing of the groups.
-    fn groups(&self, claim: &ClaimPath) -> Groups {
-        let unknown = |why: String| Groups::Unknown(format!("the claim {claim} {why}"));
-        let stated = self.find(claim);
-        let names = match stated.as_deref() {
-            None => Vec::new(),
-            Some(value) => match names(value) {
-                Ok(names) => names,
-                Err(why) => return unknown(why.into()),
-            },
-        };
-        if names.is_empty() {
-            // Entra leaves out the groups of people who have many.
-            if let Some(marker) = self.overage(claim) {
-                return unknown(format!(
-                    "is left out: there are too many groups for it ({marker})"
-                ));
-            }
-            if stated.is_none()
-                && let Some(failure) = &self.failure
-            {
-                return unknown(format!("is not in the ID token, and {failure}"));
-            }
-        }
-        Groups::Stated(names)
-    }
-
-    /// Whether the person has the required claim.
-    fn admission(&self, required: &RequiredClaim) -> Admission {
-        let RequiredClaim { claim: name, value } = required;
-        let is_it = |stated: &Value| match stated {
-            Value::Bool(flag) => flag.to_string() == *value,
-            stated => stated.as_str() == Some(value),
-        };
-        let lacks = || Admission::Denied(format!("the claim {name} is not, and has not, {value:?}"));
-        match self.find(name).as_deref() {
-            Some(Value::Array(entries)) if entries.iter().any(is_it) => Admission::Granted,
-            Some(stated) if is_it(stated) => Admission::Granted,
-            Some(Value::Object(_)) => Admission::Unknown(format!("the claim {name} is an object")),
-            Some(Value::Array(entries))
-                if entries.iter().any(|entry| entry.is_object() || entry.is_array()) =>
-            {
-                Admission::Unknown(format!("the claim {name} has entries that are not texts"))
-            }
-            _ if self.overage(name).is_some() => {
-                Admission::Unknown(format!("the claim {name} is left out: there are too many groups"))
-            }
-            _ => lacks(),
-        }
-    }
-
-    /// The claim that says that the groups are somewhere else.
-    fn overage(&self, claim: &ClaimPath) -> Option<&'static str> {
-        let mut documents = [&self.token, &self.userinfo].into_iter();
-        documents.find_map(|claims| {
-            let sources = claims.get("_claim_names").and_then(Value::as_object);
-            let is_elsewhere =
-                sources.is_some_and(|sources| sources.keys().any(|name| claim.begins_at(name)));
-            // It speaks of the claim `groups` alone: Entra leaves no roles out.
-            let has_groups = claim.begins_at("groups") && claims.get("hasgroups").is_some_and(is_true);
-            match (is_elsewhere, has_groups) {
-                (true, _) => Some("_claim_names"),
-                (_, true) => Some("hasgroups"),
-                _ => None,
-            }
-        })
-    }
-}
-
-/// The names in a claim, or why they are not known.
-fn names(value: &Value) -> Result<Vec<String>, &'static str> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::String(name) => Ok([name.clone()]
-            .into_iter()
-            .filter(|name| !name.is_empty())
-            .collect()),
-        Value::Object(members) if members.is_empty() => Ok(Vec::new()),
-        Value::Object(_) => Err("is an object, not a list of names"),
-        Value::Array(entries) => {
-            let entries = entries.iter().filter(|entry| !entry.is_null());
-            let names = entries.map(|entry| entry.as_str().map(ToOwned::to_owned));
-            names
-                .collect::<Option<_>>()
-                .ok_or("has entries that are not names")
-        }
-        Value::Bool(_) | Value::Number(_) => Err("is not a list of names"),
+        let is_stated = verified.clone().count() > 0;
+        let is_verified = is_stated && verified.clone().all(is_true);
+        (
+            Some(email),
+            (is_stated || self.failure.is_none()).then_some(is_verified),
+        )
     }
 }
 
 /// Some issuers write booleans as text.
-fn is_true(value: &Value) -> bool {
+pub(super) fn is_true(value: &Value) -> bool {
     matches!(value, Value::Bool(true)) || value.as_str() == Some("true")
 }
 
@@ -227,14 +142,14 @@ pub(super) fn external(
     if subject.chars().count() > MAX_CHARS {
         return Err(unfit("issuer and subject are longer than 1,024 characters"));
     }
-    let (email, email_verified) = claims.email(settings);
+    let (email, verified) = claims.email(settings);
     Ok(External {
         identity: Vouched {
             provider: Provider::Oidc,
             subject,
             name,
             email,
-            email_verified,
+            email_verified: verified.unwrap_or_default(),
             image: claims.text(&ClaimPath::named(PICTURE)),
         },
         groups: settings
@@ -244,6 +159,7 @@ pub(super) fn external(
         group_rules: settings.group_rules.clone(),
         linking: settings.linking,
         is_partial: claims.failure.is_some(),
+        states_verification: verified.is_some(),
         admission: settings
             .required_claim
             .as_ref()
@@ -258,6 +174,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::oidc::RequiredClaim;
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap()
@@ -330,7 +247,7 @@ mod tests {
             let claims = claims(token, userinfo);
             assert_eq!(
                 claims.email(&settings(None)).1,
-                verified,
+                Some(verified),
                 "{:?} {:?}",
                 claims.token,
                 claims.userinfo
@@ -339,48 +256,19 @@ mod tests {
     }
 
     #[test]
-    fn only_an_absent_or_an_empty_claim_means_no_groups() {
-        let elsewhere = json!({"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {}}});
-        for (token, names) in [
-            (json!({"groups": ["a", "b", null]}), Some(vec!["a", "b"])),
-            (json!({"groups": "a"}), Some(vec!["a"])),
-            (json!({}), Some(vec![])),
-            (json!({"groups": []}), Some(vec![])),
-            (json!({"groups": ""}), Some(vec![])),
-            (json!({"groups": {}}), Some(vec![])),
-            (json!({"groups": [null]}), Some(vec![])),
-            (json!({"_claim_names": {"other": "src1"}}), Some(vec![])),
-            (json!({"hasgroups": false}), Some(vec![])),
-            (json!({"groups": {"admin": {"1": "home.example"}}}), None),
-            (json!({"groups": [{"name": "a"}]}), None),
-            (json!({"groups": ["a", {"name": "b"}]}), None),
-            (json!({"groups": ["a", ["b"]]}), None),
-            (json!({"groups": ["a", 7]}), None),
-            (json!({"groups": 7}), None),
-            (json!({"groups": true}), None),
-            (json!({"hasgroups": true}), None),
-            (json!({"hasgroups": "true", "groups": []}), None),
-            (elsewhere, None),
+    fn without_userinfo_it_is_not_known_whether_an_email_is_verified_unless_the_token_says_so() {
+        for (token, stated) in [
+            (json!({"email": "a@b"}), None),
+            (json!({"email": "a@b", "email_verified": true}), Some(true)),
+            (json!({"email": "a@b", "email_verified": false}), Some(false)),
+            (json!({}), Some(false)),
         ] {
-            let groups = claims(token.clone(), json!({})).groups(&ClaimPath::named("groups"));
-            match (&groups, names) {
-                (Groups::Stated(stated), Some(names)) => assert_eq!(*stated, names, "{token}"),
-                (Groups::Unknown(why), None) => assert!(why.contains("the claim groups"), "{why}"),
-                other => panic!("{token}: {other:?}"),
-            }
+            let claims = IdentityClaims {
+                failure: Some("userinfo: 500".into()),
+                ..claims(token, json!({}))
+            };
+            assert_eq!(claims.email(&settings(None)).1, stated, "{:?}", claims.token);
         }
-        let from_userinfo = |token: Value| {
-            let claims = claims(token, json!({"groups": ["a"]}));
-            let external = external(claims, &settings(Some("groups")), "r").ok().unwrap();
-            external.groups
-        };
-        let named = json!({"preferred_username": "ada", "hasgroups": true});
-        assert_eq!(from_userinfo(named), Groups::Stated(vec!["a".into()]));
-        let own = claims(json!({"preferred_username": "ada"}), json!({}));
-        assert_eq!(
-            external(own, &settings(None), "r").ok().unwrap().groups,
-            Groups::Own
-        );
     }
 
     #[test]

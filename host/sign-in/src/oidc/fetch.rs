@@ -12,9 +12,10 @@ use ureq::{
 
 /// The most concurrent requests. The time limit includes waiting.
 const MAX_REQUESTS: usize = 16;
-/// The largest response, in bytes.
-const MAX_ANSWER: u64 = 1 << 20;
+/// The largest response, in bytes: a signed token with 1 MiB of names of groups, as short as four letters.
+const MAX_ANSWER: u64 = 3 << 20;
 
+#[derive(Clone)]
 pub(super) struct Fetch {
     agent: Agent,
     permits: Arc<Semaphore>,

@@ -11,8 +11,12 @@ mod answers;
 mod claim_path;
 mod claim_text;
 mod claims;
+mod discovery;
+mod error;
 mod fetch;
+mod hidden;
 mod issuer;
+mod memberships;
 mod pending;
 mod settings;
 mod token;
@@ -37,7 +41,8 @@ pub use self::{
     settings::{ClientAuth, OidcSettings, RequiredClaim},
 };
 use self::{
-    issuer::{Issuer, IssuerError},
+    error::IssuerError,
+    issuer::Issuer,
     pending::{Entry, NotTaken, Pending, nonce, verifier},
 };
 
