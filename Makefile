@@ -113,12 +113,20 @@ pictures: component nextest ## take the pictures of docs/images anew; target/pic
 		-E 'test(the_sample_household_is_shown_with_3_40_and_300_apps)'
 	rm -f docs/images/* && cp $(pictures:%=target/pictures/%.webp) docs/images
 
-PROVIDERS ?= slapd 389-ds samba oidc-provider better-auth django-oauth-toolkit django-oidc-provider canaille nginx prometheus crowdsec
+PROVIDERS ?= slapd 389-ds apacheds samba oidc-provider better-auth django-oauth-toolkit django-oidc-provider canaille lemonldap nginx prometheus crowdsec
+# What the package of ApacheDS needs and does not bring, and the Perl modules that the portal of LemonLDAP::NG loads.
+apacheds := apacheds default-jre-headless libapache-directory-api-java libapache-directory-jdbm-java libbcprov-java libcaffeine-java \
+	libcommons-collections4-java libcommons-lang-java libcommons-lang3-java libcommons-pool-java libcommons-text-java libdom4j-java \
+	libmavibot-java libmina2-java libxpp3-java
+lemonldap := liblemonldap-ng-portal-perl libplack-perl libdbd-sqlite3-perl libstring-random-perl libio-string-perl libgd-perl \
+	libgd-securityimage-perl libimage-magick-perl libcrypt-jwt-perl libconvert-base32-perl libmime-tools-perl libemail-sender-perl
 test-providers: component target/python/installed ## sign in at real directories, issuers and proxies, as docs/providers.md says, and let real programs watch; PROVIDERS="slapd samba"
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
 	@case " $(PROVIDERS) " in *" 389-ds "*) PATH="$$PATH:/usr/sbin" tests/install.sh dscreate 389-ds-base;; esac
+	@for package in $(if $(filter apacheds,$(PROVIDERS)),$(apacheds)) $(if $(filter lemonldap,$(PROVIDERS)),$(lemonldap)); do \
+		dpkg -s $$package >/dev/null 2>&1 || tests/install.sh no-such-program $$package; done
 	@case " $(PROVIDERS) " in *" nginx "*) PATH="$$PATH:/usr/sbin" tests/install.sh nginx nginx;; esac
 	@case " $(PROVIDERS) " in *" samba "*) tests/install.sh ip iproute2; tests/install.sh samba-tool samba; \
 		PATH="$$PATH:/usr/sbin" tests/install.sh samba samba-ad-dc; \

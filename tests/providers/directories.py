@@ -197,8 +197,11 @@ def apacheds():
                 lines[number] = "ads-transportaddress: 127.0.0.1"
         (folder / "conf/config.ldif").write_text("\n".join(lines) + "\n")
         controls = "org.apache.directory.api.ldap.codec.controls.search.pagedSearch.PagedResultsFactory"
-        serve = ["java", "-Djava.awt.headless=true", "-Xmx256m", f"-Dapacheds.controls={controls}",
-                 f"-Dapacheds.log.dir={folder}/log", "-cp", "/usr/share/apacheds/lib/*",
+        # Debian's package leaves out some of what it needs, and uses parts of Java that newer ones hide.
+        missing = [f"/usr/share/java/{name}.jar" for name in ["caffeine", "commons-collections4", "commons-lang3", "commons-text"]]
+        hidden = [f"--add-exports=java.base/sun.security.{name}=ALL-UNNAMED" for name in ["x509", "util"]]
+        serve = ["java", *hidden, "-Djava.awt.headless=true", "-Xmx256m", f"-Dapacheds.controls={controls}",
+                 f"-Dapacheds.log.dir={folder}/log", "-cp", ":".join(["/usr/share/apacheds/lib/*", *missing]),
                  "org.apache.directory.server.UberjarMain", folder]
         with process(serve, folder / "apacheds.log"):
             wait_until("ApacheDS listens", lambda: listens(port))

@@ -209,5 +209,7 @@ def lemonldap():
         serve = ["plackup", "--host", "127.0.0.1", "--port", port, folder / "portal.psgi"]
         with process(serve, folder / "issuer.log", cwd=folder):
             wait_until("LemonLDAP::NG listens", lambda: listens(port))
-            with portico(folder, settings(portal, portico_port), portico_port) as url:
+            # As django-oidc-provider, it does not decode a secret in HTTP's Basic.
+            more = {"PORTICO_OIDC_CLIENT_AUTH": "post"}
+            with portico(folder, settings(portal, portico_port, **more), portico_port) as url:
                 check_issuer(url)

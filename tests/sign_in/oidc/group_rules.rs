@@ -33,7 +33,7 @@ fn groups_are_found_by_path_and_the_map_names_them() {
         ("PORTICO_OIDC_GROUPS_CLAIM", "realm_access.roles"),
         (
             "PORTICO_OIDC_GROUP_MAP",
-            r#"{"/family": "Family", "0f3c-7a": "family", "boss": "Staff"}"#,
+            r#"{"/family": "Family", "0f3c-7a": "family", "boss": "Staff", "gone": "Gone"}"#,
         ),
     ]);
     for name in ["Family", "Staff", "others"] {
@@ -67,6 +67,9 @@ fn groups_are_found_by_path_and_the_map_names_them() {
         "realm_access.roles leads into something that has nothing inside it",
     );
     assert_eq!(groups_of(json!(["others", "Family"])), [""; 0], "not in the map");
+    assert_eq!(groups_of(json!(["gone"])), [""; 0]);
+    let line = server.wait_for_log(0, "and there is no such group here");
+    assert!(line.contains("Gone") && line.contains("WARN"), "{line}");
 }
 
 #[test]
