@@ -164,6 +164,7 @@ bench-embed: build storage-component wrk target/python/installed ## compare call
 	cd bindings/node && npm ci --silent && npm run --silent build
 	cd examples/node-dashboard && npm ci --silent
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
+	cd bindings/node && node --expose-gc bench.js
 	PYTHONPATH=bindings/python target/python/bin/python bindings/python/bench.py
 
 wrk: # installs the load generator
