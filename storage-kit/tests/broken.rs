@@ -3,11 +3,14 @@
 mod faulty;
 mod support;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::thread;
 
 use faulty::{Fault, Faulty};
-use portico_storage_kit::{InProcess, Need, Report, all, run};
+use portico_storage_kit::{Case, InProcess, Need, Report, all, run};
 use support::Dashboard;
+
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(all);
 
 /// The cases that the kit reports as broken.
 fn broken(fault: Fault) -> Vec<String> {
@@ -35,7 +38,7 @@ fn report(fault: Fault) -> Report {
         dashboard = dashboard.checking_version_early();
     }
     let mut target = InProcess::new(Arc::new(Faulty::new(inner, fault)), dashboard);
-    let mut cases = all();
+    let mut cases = CASES.clone();
     // The cases of large answers take long; only their own faults break them.
     let is_of_large = matches!(fault, Fault::TooLargeIsCut | Fault::TooManyUsersAreCut);
     cases.retain(|case| (case.file == "large") == is_of_large);
@@ -73,16 +76,40 @@ fn a_storage_whose_ids_are_uuids_breaks_no_rule() {
     assert!(needs.iter().all(is_known), "{report}");
 }
 
-/// A fault, a case that it breaks, and how many cases may fail at most: cases of other rules must pass.
+/// A fault, in words, a case that it breaks, and how many cases may fail at most: cases of other rules must pass.
+struct Named {
+    what: &'static str,
+    fault: Fault,
+    case: &'static str,
+    most: usize,
+}
+
 macro_rules! named {
-    ($($name:ident: $fault:ident => $case:expr, $most:expr;)+) => {
-        $(#[test]
-        fn $name() {
-            let cases = broken(Fault::$fault);
-            assert!(cases.iter().any(|case| case == $case), "{cases:#?}");
-            assert!(cases.len() <= $most, "{cases:#?}");
-        })+
+    ($($what:ident: $fault:ident => $case:expr, $most:expr;)+) => {
+        const NAMED: &[Named] = &[
+            $(Named { what: stringify!($what), fault: Fault::$fault, case: $case, most: $most },)+
+        ];
     };
+}
+
+/// Several at once, because most of the time they wait: for transactions that wait for each other.
+#[test]
+fn each_fault_breaks_its_rule_and_few_others() {
+    let (rows, wrong) = (Mutex::new(NAMED.iter()), Mutex::new(Vec::new()));
+    let next = || rows.lock().expect("the lock").next();
+    let check_all = || {
+        while let Some(row) = next() {
+            let cases = broken(row.fault);
+            if !cases.iter().any(|case| case == row.case) || cases.len() > row.most {
+                let Named { what, case, most, .. } = row;
+                let found = format!("{what}: {case:?} and at most {most} in all, not {cases:#?}");
+                wrong.lock().expect("the lock").push(found);
+            }
+        }
+    };
+    thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(check_all)));
+    let wrong = wrong.into_inner().expect("the lock");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 named! {

@@ -1,4 +1,4 @@
-//! Links as people type them, often without a scheme.
+//! Links as people type them, often without a scheme, and paths of this site that people return to.
 
 /// Schemes that run text, or open something that is not a page.
 const NOT_OPENED: [&str; 6] = ["javascript", "vbscript", "data", "blob", "about", "file"];
@@ -105,6 +105,21 @@ impl Advice {
     }
 }
 
+/// A path of this site as a browser reads it, or otherwise the first page.
+pub(crate) fn own_path(next: &str) -> &str {
+    let mut bytes = next.bytes();
+    // Something that is not a page would be shown as one.
+    let is_page = !["/api/", "/icons/", "/console/", "/state/export.json"]
+        .iter()
+        .any(|other| next.starts_with(other));
+    let is_own = is_page
+        && bytes.next() == Some(b'/')
+        && !matches!(bytes.next(), Some(b'/' | b'\\'))
+        && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+        && next.len() <= 512;
+    if is_own { next } else { "/" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,5 +186,23 @@ mod tests {
         assert_eq!(Advice::of("file:///etc/motd"), Some(Advice::NotOpened));
         assert_eq!(Advice::of("https://nas.example"), None);
         assert_eq!(Advice::of(" "), None);
+    }
+
+    #[test]
+    fn people_return_to_a_path_of_this_site_only() {
+        assert_eq!(own_path("/apps?page=2"), "/apps?page=2");
+        for foreign in [
+            "/api/trpc/<b>",
+            "/icons/apps/x",
+            "/state/export.json",
+            "",
+            "apps",
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "/\t/evil.example",
+        ] {
+            assert_eq!(own_path(foreign), "/", "{foreign:?}");
+        }
     }
 }

@@ -2,8 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::theme;
-
 /// The looks, as the API returns them.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -42,11 +40,6 @@ impl Looks {
     /// Where the logo is.
     pub fn logo_path(&self) -> Option<String> {
         self.logo.as_deref().map(picture_path)
-    }
-
-    /// The address of the style sheet that they need.
-    pub fn theme(&self) -> Option<String> {
-        theme::path(self)
     }
 }
 

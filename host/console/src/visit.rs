@@ -26,6 +26,7 @@ use crate::{
     markup::{Glyph, HiddenToken, Sentence},
     respond::{accepts_gzip, compress, written},
     texts::{self, Language, Texts, rules},
+    theme,
     times::{Clock, TimeElement},
 };
 
@@ -262,6 +263,11 @@ impl Visit {
     /// What the dashboard looks like.
     pub fn looks(&self) -> &Looks {
         self.tried_looks.get().unwrap_or(&self.looks)
+    }
+
+    /// The address of the style sheet that the looks need.
+    pub fn theme(&self) -> Option<String> {
+        theme::path(self.looks())
     }
 
     /// Shows this page with these looks, which are not saved.

@@ -44,8 +44,8 @@ use tokio::time::timeout;
 use portico_model::time::Clock;
 use portico_sql::{Settings, SqlTransaction, Visibility};
 use portico_storage::{
-    Access, AppVisibility, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result,
-    SharedRecords, Storage, Transaction,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
+    Transaction,
 };
 
 use clock::{NOW, ServerClock};
@@ -137,14 +137,7 @@ impl PostgresStorage {
 
     /// Fixes who sees which app, whatever is stored: whether callers see only the apps on boards that they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
-        let visibility = match by_board {
-            true => AppVisibility::Boards,
-            false => AppVisibility::Everyone,
-        };
-        let settings = Settings {
-            visibility: Visibility::Fixed(visibility),
-            ..self.settings
-        };
+        let settings = self.settings.with_apps_by_board(by_board);
         Self { settings, ..self }
     }
 

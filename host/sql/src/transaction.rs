@@ -29,6 +29,20 @@ pub struct Settings {
     pub has_password_links: bool,
 }
 
+impl Settings {
+    /// Fixes who sees which app, whatever is stored: whether callers see only the apps on boards that they may view.
+    pub fn with_apps_by_board(self, by_board: bool) -> Self {
+        let visibility = match by_board {
+            true => AppVisibility::Boards,
+            false => AppVisibility::Everyone,
+        };
+        Self {
+            visibility: Visibility::Fixed(visibility),
+            ..self
+        }
+    }
+}
+
 /// Where a transaction reads who sees which app.
 #[derive(Clone)]
 pub enum Visibility {

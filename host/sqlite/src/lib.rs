@@ -48,8 +48,8 @@ use tokio::sync::oneshot;
 use portico_sql::{Settings, SqlTransaction, Visibility};
 use portico_storage::driver::WAIT_TIMEOUT;
 use portico_storage::{
-    Access, AppVisibility, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage,
-    Transaction, nice::lower_priority,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
+    nice::lower_priority,
 };
 
 pub use backup::{Contents, Step, backup, belongs_to};
@@ -126,14 +126,7 @@ impl SqliteStorage {
 
     /// Fixes who sees which app, whatever is stored: whether callers see only the apps on boards that they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
-        let visibility = match by_board {
-            true => AppVisibility::Boards,
-            false => AppVisibility::Everyone,
-        };
-        let settings = Settings {
-            visibility: Visibility::Fixed(visibility),
-            ..self.settings
-        };
+        let settings = self.settings.with_apps_by_board(by_board);
         Self { settings, ..self }
     }
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, open, password, url } from "./browser.mjs";
+import { launch, open, password, signIn, url } from "./browser.mjs";
 
 const { SCREENSHOTS, PORTICO_EMPTY, PORTICO_EMPTY_PASSWORD } = process.env;
 
@@ -45,11 +45,7 @@ async function person(home, name, secret, colorScheme, width) {
       }
     }).observe({ type: "layout-shift", buffered: true });
   });
-  await page.goto(`${home}/sign-in`);
-  await page.fill("#username", name);
-  await page.fill("#password", secret);
-  await page.click("main button");
-  await page.waitForURL(`${home}/`);
+  await signIn(page, name, { home, secret });
   await call(page, home, "user.changeColorScheme", { colorScheme: "auto" });
   return page;
 }

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, open, password, url } from "./browser.mjs";
+import { launch, open, password, signIn, url } from "./browser.mjs";
 
 const { PORTICO_PAGES } = process.env;
 
@@ -17,11 +17,7 @@ after(() => browser?.close());
 /** A window without JavaScript, in which root has signed in. */
 async function signedIn() {
   const page = await open(browser, { javaScriptEnabled: false });
-  await page.goto(`${home}/sign-in`);
-  await page.fill("#username", "root");
-  await page.fill("#password", password);
-  await page.click("main button");
-  await page.waitForURL(`${home}/`);
+  await signIn(page, "root", { home });
   return page;
 }
 

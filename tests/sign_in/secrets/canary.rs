@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE},
@@ -45,11 +46,44 @@ impl Canary {
             ..self
         }
     }
+}
 
-    /// The form in which it is in a text, if it is.
-    pub fn found_in(&self, text: &str) -> Option<&'static str> {
-        let found = self.needles.iter().find(|(_, needle)| text.contains(needle));
-        found.map(|(form, _)| *form)
+/// Every form of every secret, searched for in one pass over a text.
+pub struct Search {
+    forms: AhoCorasick,
+    /// Of each form: the place of its secret in the list, and what the form is called.
+    meanings: Vec<(usize, &'static str)>,
+    secrets: usize,
+}
+
+impl Search {
+    pub fn new(canaries: &[Canary]) -> Self {
+        let (mut texts, mut meanings) = (Vec::new(), Vec::new());
+        for (place, canary) in canaries.iter().enumerate() {
+            for (form, needle) in &canary.needles {
+                texts.push(needle);
+                meanings.push((place, *form));
+            }
+        }
+        // Quicker than the kind that is chosen for so many forms.
+        let forms = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(texts);
+        Self {
+            forms: forms.expect("few enough forms"),
+            meanings,
+            secrets: canaries.len(),
+        }
+    }
+
+    /// The form in which each secret is in a text, if it is.
+    pub fn found_in(&self, text: &str) -> Vec<Option<&'static str>> {
+        let mut found = vec![None; self.secrets];
+        for form in self.forms.find_overlapping_iter(text) {
+            let (secret, form) = self.meanings[form.pattern().as_usize()];
+            found[secret].get_or_insert(form);
+        }
+        found
     }
 }
 
@@ -146,8 +180,11 @@ fn ascii_json(text: &str) -> String {
 #[test]
 fn a_secret_is_found_in_every_form() {
     let password = "kanari \"\\ö%+&/=ß😀 1";
-    let canary = Canary::new("a password", password, None);
-    assert_eq!(canary.found_in("nothing of it: kanari"), None);
+    let found_in = |secret: &str, text: &str| {
+        let search = Search::new(&[Canary::new("a secret", secret, None)]);
+        search.found_in(text)[0]
+    };
+    assert_eq!(found_in(password, "nothing of it: kanari"), None);
     for text in [
         format!("a {password} b"),
         "got \"kanari \"\\ö%+&…".to_owned(),
@@ -165,13 +202,20 @@ fn a_secret_is_found_in_every_form() {
         "kanari \\\"\\\\\\u00f6%+&/=\\u00df\\ud83d\\ude00 1".to_owned(),
         "6b616e61726920225cc3b6252b262f3dc39ff09f9880".to_owned(),
     ] {
-        assert!(canary.found_in(&text).is_some(), "{text}");
+        assert!(found_in(password, &text).is_some(), "{text}");
     }
 
     let key = "portico_0123456789abcdef.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefabcdef";
-    let canary = Canary::new("a key", key, None);
-    assert_eq!(canary.found_in("the key portico_0123456789abcdef"), None);
-    assert!(canary.found_in("…PQRSTUVWXYZabcdefabcdef").is_some());
+    assert_eq!(found_in(key, "the key portico_0123456789abcdef"), None);
+    assert!(found_in(key, "…PQRSTUVWXYZabcdefabcdef").is_some());
     let hash = hex(&portico_storage::hash_secret(secret_part(key)), "");
-    assert!(canary.found_in(&hash).is_some());
+    assert!(found_in(key, &hash).is_some());
+}
+
+#[test]
+fn every_secret_in_a_text_is_found_also_where_forms_overlap() {
+    let secrets = ["abcdefghijklmnop", "hijklmnopqrstuvw", "not in the text at all"];
+    let search = Search::new(&secrets.map(|secret| Canary::new("a secret", secret, None)));
+    let found = search.found_in("x abcdefghijklmnopqrstuvw x");
+    assert_eq!(found, [Some("as it is"), Some("as it is"), None]);
 }

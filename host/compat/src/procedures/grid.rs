@@ -3,8 +3,6 @@
 use portico_storage::extras::{Area, place};
 use serde_json::Value;
 
-use super::view::View;
-
 /// The kinds of items that are larger than one cell when they are new, as in Homarr: width and height.
 const SIZES: [(&str, u64, u64); 7] = [
     ("uptimeKuma", 2, 3),
@@ -27,11 +25,10 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub fn of(view: &View, items: &[Value]) -> Self {
-        let sections = view.sections();
+    pub fn of(layouts: Vec<Value>, sections: &[Value], items: &[Value]) -> Self {
         let mut empty = sections.iter().filter(|section| section["kind"] == "empty");
         let section = empty.next().map_or(Value::Null, |section| section["id"].clone());
-        let layouts = view.layouts().into_iter().map(|layout| {
+        let layouts = layouts.into_iter().map(|layout| {
             let columns = layout["columnCount"].as_u64().unwrap_or(10);
             let places = |all: &[Value], key: &str| -> Vec<Area> {
                 let places = all.iter().filter_map(|one| one["layouts"].as_array()).flatten();
@@ -39,7 +36,7 @@ impl Places {
                 here.map(area).collect()
             };
             let mut taken = places(items, "sectionId");
-            taken.extend(places(&sections, "parentSectionId"));
+            taken.extend(places(sections, "parentSectionId"));
             (layout["id"].clone(), Grid::new(columns, taken))
         });
         Self {

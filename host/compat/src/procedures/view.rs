@@ -87,6 +87,11 @@ impl View {
         kept
     }
 
+    /// Where new items have room, next to these.
+    fn places(&self, items: &[Value]) -> Places {
+        Places::of(self.layouts(), &self.sections(), items)
+    }
+
     /// The items of clients, and those that only Portico has.
     pub fn items(&self) -> Vec<Value> {
         let own = self.board["items"].as_array().cloned().unwrap_or_default();
@@ -128,7 +133,7 @@ impl View {
                 items.push(item);
             }
         }
-        let mut places = Places::of(self, &items);
+        let mut places = self.places(&items);
         let used: HashSet<String> = items
             .iter()
             .filter_map(|item| item["id"].as_str().map(str::to_owned))
@@ -254,7 +259,7 @@ impl View {
         getrandom::fill(&mut bytes).map_err(|_| Refusal::Internal)?;
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut items = self.items();
-        let mut added = item(&id, kind, options, Places::of(self, &items).next(kind));
+        let mut added = item(&id, kind, options, self.places(&items).next(kind));
         if input["integrationIds"].is_array() {
             added["integrationIds"] = input["integrationIds"].clone();
         }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use askama::Template;
 use axum::{Router, http::StatusCode, routing::get};
 
-use super::{PageResult, boards::StoredBoard, home::apps, segment, tiles::App};
+use super::{PageResult, boards::StoredBoard, found_apps::apps, segment, tiles::App};
 use crate::visit::{Query, Visitor};
 
 pub(super) fn routes() -> Router {

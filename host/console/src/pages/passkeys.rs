@@ -4,14 +4,12 @@
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
-use super::{
-    PageResult,
-    sign_in::{begin_again, own_path},
-};
+use super::{PageResult, sign_in_page::begin_again};
 use crate::{
     api::ApiError,
     fields::WITH_PASSKEY,
     form::Form,
+    links::own_path,
     respond::see,
     visit::{Visit, Visitor},
 };

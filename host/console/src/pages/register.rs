@@ -5,7 +5,7 @@ use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{PageResult, onboarding::begin, second_step, segment, sign_in::Provider};
+use super::{PageResult, onboarding::begin, second_step, segment, sign_in_page::Provider};
 use crate::{
     api::ApiError,
     form::{Form, Problems},

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     destinations::{Destinations, home_with},
+    found_apps::apps,
     go_on::go_on,
-    home::apps,
     tiles::BoardLink,
 };
 use crate::{

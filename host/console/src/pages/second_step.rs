@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use super::{
     PageResult,
     passkeys::{self, credential},
-    sign_in::{begin_again, own_path},
+    sign_in_page::begin_again,
 };
 use crate::{
     api::{ApiError, MissingFactor},
     form::{Form, Problems},
+    links::own_path,
     qr::{NewSecret, Qr},
     respond::{page, page_with, see},
     visit::{Visit, Visitor},

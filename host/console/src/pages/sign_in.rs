@@ -7,22 +7,21 @@ use axum::{
     http::{Method, StatusCode, header},
     routing::{any, get, post},
 };
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_http::Elsewhere;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     PageResult,
-    board_list::BoardLinks,
     go_on::go_on,
     onboarding::{is_open, with_password},
     second_step,
+    sign_in_page::{Provider, sign_in_page},
 };
 use crate::{
     api::ApiError,
     around::Passed,
     form::{Form, Problems},
+    links::own_path,
     respond::{page, page_with, see},
     visit::{Query, Visit, Visitor},
 };
@@ -36,51 +35,6 @@ pub(super) fn routes() -> Router {
         .route(START, any(oidc))
         .route("/api/auth/oidc/sign-out", any(oidc))
         .route("/api/auth/oidc/callback", any(oidc))
-}
-
-/// A way to sign in, as the API returns it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Provider {
-    provider: String,
-    pub label: String,
-    pub is_on: bool,
-    is_default: bool,
-    /// `on`, `invite` or `off`.
-    pub sign_up: String,
-    pub start_url: Option<String>,
-    sign_out_url: Option<String>,
-}
-
-impl Provider {
-    /// Whether a person with an invite becomes a user by it.
-    pub fn takes_invites(&self) -> bool {
-        self.is_on && self.sign_up != "off"
-    }
-
-    /// Whether it is Portico itself.
-    pub fn is_own(&self) -> bool {
-        self.provider == "credentials"
-    }
-
-    fn is_by_password(&self) -> bool {
-        self.is_on && self.start_url.is_none()
-    }
-}
-
-#[derive(Template)]
-#[template(path = "sign_in.html")]
-struct SignInPage<'a> {
-    v: &'a Visit,
-    form: &'a Form,
-    problems: Problems,
-    next: String,
-    by_password: Vec<Provider>,
-    /// Label and address.
-    by_link: Vec<(String, String)>,
-    /// Where people go who do not ask for this page.
-    leads_to: Option<String>,
-    links: BoardLinks,
 }
 
 async fn show(visit: Visitor, query: Query) -> PageResult {
@@ -97,49 +51,6 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
         Some(issuer) if !query.has("local") && !query.has("note") => Ok(see(&issuer)),
         _ => Ok(page(&shown)),
     }
-}
-
-/// The page of signing in again, where a sign-in in two steps has ended.
-pub(super) async fn begin_again(visit: &Visit, error: &ApiError, next: &str) -> PageResult {
-    let problems = Problems::of(error, &[], |text| visit.say(text));
-    let form = Form::default();
-    let shown = sign_in_page(visit, &form, problems, next).await?;
-    Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &shown))
-}
-
-async fn sign_in_page<'a>(
-    visit: &'a Visit,
-    form: &'a Form,
-    problems: Problems,
-    next: &str,
-) -> Result<SignInPage<'a>, ApiError> {
-    let providers: Vec<Provider> = visit.api.get("/api/auth/providers").await?;
-    let boards = visit.api.query("board.getVisible", Value::Null).await?;
-    let next = own_path(next).to_owned();
-    let return_to = utf8_percent_encode(&next, NON_ALPHANUMERIC).to_string();
-    let default = providers
-        .iter()
-        .find(|provider| provider.is_on && provider.is_default);
-    let leads_to = default
-        .and_then(|provider| provider.start_url.as_ref())
-        .map(|start| format!("{start}?returnTo={return_to}"));
-    let by_link = providers
-        .iter()
-        .filter(|provider| provider.is_on)
-        .filter_map(|provider| {
-            let start = provider.start_url.as_ref()?;
-            Some((provider.label.clone(), format!("{start}?returnTo={return_to}")))
-        });
-    Ok(SignInPage {
-        v: visit,
-        form,
-        problems,
-        by_link: by_link.collect(),
-        leads_to,
-        by_password: providers.into_iter().filter(Provider::is_by_password).collect(),
-        next,
-        links: BoardLinks::of(boards, None),
-    })
 }
 
 async fn sign_in(visit: Visitor, request: Request) -> PageResult {
@@ -255,42 +166,4 @@ async fn oidc(visit: Visitor, request: Request) -> PageResult {
         page.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     Ok(page)
-}
-
-/// A path of this site as a browser reads it, or otherwise the first page.
-pub(super) fn own_path(next: &str) -> &str {
-    let mut bytes = next.bytes();
-    // Something that is not a page would be shown as one.
-    let is_page = !["/api/", "/icons/", "/console/", "/state/export.json"]
-        .iter()
-        .any(|other| next.starts_with(other));
-    let is_own = is_page
-        && bytes.next() == Some(b'/')
-        && !matches!(bytes.next(), Some(b'/' | b'\\'))
-        && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
-        && next.len() <= 512;
-    if is_own { next } else { "/" }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::own_path;
-
-    #[test]
-    fn people_return_to_a_path_of_this_site_only() {
-        assert_eq!(own_path("/apps?page=2"), "/apps?page=2");
-        for foreign in [
-            "/api/trpc/<b>",
-            "/icons/apps/x",
-            "/state/export.json",
-            "",
-            "apps",
-            "//evil.example",
-            "/\\evil.example",
-            "https://evil.example",
-            "/\t/evil.example",
-        ] {
-            assert_eq!(own_path(foreign), "/", "{foreign:?}");
-        }
-    }
 }

@@ -2,10 +2,7 @@
 
 use portico_rules::bounds;
 
-use super::{
-    many::MOST_APPS,
-    table::{Row, Table},
-};
+use super::table::{MOST_APPS, Row, Table};
 
 /// Whether a text is such a file.
 pub(super) fn are_bookmarks(text: &str) -> bool {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     super::PageResult,
     bookmarks,
-    table::{self, Row, Table},
+    table::{self, MOST_APPS, Row, Table},
 };
 use crate::{
     api::{ApiError, Issue},
@@ -19,9 +19,6 @@ use crate::{
     texts::fill,
     visit::{Visit, Visitor},
 };
-
-/// The most apps of one list: those of one call.
-pub(super) const MOST_APPS: usize = 1000;
 
 pub(super) fn routes() -> Router {
     Router::new().route("/apps/many", get(show).post(create))

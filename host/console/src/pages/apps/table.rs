@@ -2,7 +2,8 @@
 //!
 //! It takes one pass, and keeps no more rows than one call may have.
 
-use super::many::MOST_APPS;
+/// The most apps of one list: those of one call.
+pub(super) const MOST_APPS: usize = 1000;
 
 /// What a column holds, and the headings that say so.
 const COLUMNS: [(&str, &[&str]); 5] = [

@@ -15,7 +15,7 @@ use self::words::Words;
 use super::{
     PageResult,
     boards::StoredBoard,
-    home::apps,
+    found_apps::{PAGE, apps},
     paging::Pages,
     segment,
     tiles::{App, in_parts},
@@ -25,9 +25,6 @@ use crate::{
     texts::{self, Texts},
     visit::{Query, Visitor},
 };
-
-/// The most apps on a page of the list; with fewer, all are on one.
-const PAGE: usize = 100;
 
 pub(super) fn routes() -> Router {
     Router::new()
