@@ -16,6 +16,7 @@ mod groups;
 mod identities;
 mod invites;
 mod second_factors;
+mod seen;
 mod state;
 mod transaction;
 
