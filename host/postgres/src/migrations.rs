@@ -63,6 +63,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0015_second_factor.sql"),
         oldest: 15,
     },
+    // An older host shows no start board and checks nothing in private networks by itself.
+    Migration {
+        sql: include_str!("migrations/0017_site_settings.sql"),
+        oldest: 15,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -144,7 +144,7 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     );
     let (preferences, boards, shown_engines) = (preferences?, boards?, engines?);
     let text = query.text("q").trim();
-    let destinations = (!text.is_empty()).then(|| Destinations::of(&visit, &boards, text));
+    let destinations = (!text.is_empty()).then(|| Destinations::of(&visit, &boards, &shown_engines, text));
     let links = BoardLinks::of(boards, None);
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
     let content = match (wants_apps, preferences.home_boards()) {
@@ -198,13 +198,18 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
-/// The first page of people who are not signed in: the board that the operator has chosen, as long as everyone may see
-/// it. The bar at the top leads to signing in.
+/// The first page of people who are not signed in: the board that the operator or an administrator has chosen, as long as
+/// everyone may see it. The bar at the top leads to signing in.
 async fn start(visit: Visitor) -> PageResult {
     if onboarding::is_open(&visit.api).await? {
         return Ok(see("/start"));
     }
-    let Some(id) = visit.console.start_board.clone() else {
+    let chosen = visit
+        .console
+        .start_board
+        .as_ref()
+        .or(visit.looks().start_board.as_ref());
+    let Some(id) = chosen.cloned() else {
         return Ok(see("/sign-in"));
     };
     match board(visit, Path(id)).await {

@@ -107,6 +107,14 @@ fn german(rule: &Rule) -> String {
         R::NotHashOfPicture { id } => format!("muss der SHA-256 des Bildes sein: {id}"),
         R::NotStoredPicture => "muss die ID eines gespeicherten Bildes sein".into(),
         R::NotColor => "muss eine Farbe sein, etwa #3451c6".into(),
+        R::NotCheckedHost => {
+            "muss ein Netz sein (192.168.0.0/16), eine Adresse, ein Host (nas.lan) oder die Namen darunter (*.lan), ohne Schema \
+             und Port"
+                .into()
+        }
+        R::NotPrivateNetwork => {
+            "muss in einem privaten Netz liegen: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 oder fc00::/7".into()
+        }
 
         R::NumberBetween { least, most, got } => {
             format!("muss eine ganze Zahl von {least} bis {most} sein (jetzt {got})")
@@ -177,6 +185,7 @@ fn german(rule: &Rule) -> String {
         R::ItemsWithSections => "muss fehlen, wenn es Abschnitte gibt".into(),
         R::NotOneKindOfItem => "muss genau eines von app, bookmarks, note und clock haben".into(),
         R::NamesNoGroup { name } => format!("nennt eine Gruppe, die es nicht gibt: {name}"),
+        R::NamesNoBoard { name } => format!("nennt ein Board, das es nicht gibt: {name}"),
         R::NamesNoUser { name } => format!("nennt einen Benutzer, den es nicht gibt: {name}"),
         R::NamesUsers { count, name } => {
             format!("passt auf {count} Benutzer: Schreiben Sie {{name, provider}} für {name}")

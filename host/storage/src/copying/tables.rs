@@ -207,6 +207,8 @@ pub static TABLES: [Table; 27] = [
             "tile_columns",
             "wide_screens",
             "app_visibility",
+            "start_board_id",
+            "ping_allow",
         ],
     ),
     table(

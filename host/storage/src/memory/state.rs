@@ -279,6 +279,7 @@ impl State {
             clear(&mut user.home_board_id, id);
             clear(&mut user.mobile_home_board_id, id);
         }
+        clear(&mut self.looks.start_board, id);
         self.extras.remove(&ExtrasOf::Board(id.to_owned()));
         self.boards.remove(id).is_some()
     }

@@ -31,7 +31,8 @@ pub(super) const STATE: Shape = Named(
         required("searchEngines", List(&SEARCH_ENGINE)).about("All search engines, by name."),
         required("boards", List(&BOARD)).about("All boards, by name."),
         required("gate", List(&APP_GATE)).about("What is set of apps for the gate in front of them, by id."),
-        required("site", LOOKS).about("What the dashboard looks like."),
+        required("site", LOOKS)
+            .about("What the dashboard looks like, and what else is decided for the whole of it."),
         required("pictures", List(&PICTURE)).about(
             "The pictures that looks and icons refer to, of at most 64 KiB each and 4 MiB together, by id.",
         ),
@@ -105,8 +106,17 @@ pub(super) struct Exported<'a> {
     search_engines: Vec<Engine<'a>>,
     boards: Vec<Board<'a>>,
     gate: Vec<AppGate<'a>>,
-    site: &'a Looks,
+    site: Site<'a>,
     pictures: &'a [ExportedPicture],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Site<'a> {
+    #[serde(flatten)]
+    looks: &'a Looks,
+    start_board: Option<&'a str>,
+    ping_allow: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -295,7 +305,11 @@ impl<'a> Exported<'a> {
             apps: &snapshot.apps,
             search_engines: engines.collect(),
             boards: boards.collect(),
-            site: &snapshot.looks,
+            site: Site {
+                looks: &snapshot.looks,
+                start_board: snapshot.start_board(),
+                ping_allow: &snapshot.looks.ping_allow,
+            },
             pictures,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use portico_model::{App, Provider, time};
-use portico_storage::{AppGate, Board, Group, Looks, SearchEngine, Shares};
+use portico_storage::{AppGate, Board, Group, SearchEngine, Shares};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ const ENTRY: &[Field] = &[
         "kind",
         Choice(&["group", "user", "app", "searchEngine", "board", "site"]),
     )
-    .about("The kind of record; `site`: what the dashboard looks like."),
+    .about("The kind of record; `site`: what the dashboard looks like, and what else is decided for the whole of it."),
     required("id", Nullable(&Text))
         .about("The record's id; null for a record that a dry run would create, and for `site`."),
     required("name", Text).about("The record's name."),
@@ -151,7 +151,7 @@ impl Report {
             id: None,
             name: name_of(&new.looks).into(),
             provider: None,
-            changes: looks_changes(&old.looks, &new.looks),
+            changes: looks_changes(old, new),
         };
         if !entry.changes.is_empty() {
             report.changed.push(entry);
@@ -422,8 +422,9 @@ fn board_changes(
     changes.0
 }
 
-fn looks_changes(before: &Looks, after: &Looks) -> Vec<Change> {
+fn looks_changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     let mut changes = Changes::default();
+    let (before, after) = (&old.looks, &new.looks);
     changes.field("name", &before.name, &after.name);
     changes.field("logo", &before.logo, &after.logo);
     changes.field("accentColor", &before.accent_color, &after.accent_color);
@@ -432,5 +433,7 @@ fn looks_changes(before: &Looks, after: &Looks) -> Vec<Change> {
     changes.field("columns", &before.columns, &after.columns);
     changes.field("wideScreens", &before.wide_screens, &after.wide_screens);
     changes.field("appVisibility", &before.app_visibility, &after.app_visibility);
+    changes.field("startBoard", &old.start_board(), &new.start_board());
+    changes.field("pingAllow", &before.ping_allow, &after.ping_allow);
     changes.0
 }
