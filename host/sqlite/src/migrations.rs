@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn looks_from_before_have_no_start_board_and_allow_no_private_network() {
-        let mut connection = build(NEWEST - 1).unwrap();
+        let mut connection = build(FIRST + 9).unwrap();
         let records = "
             INSERT INTO site (id, name, density, wide_screens) VALUES ('site', 'Casa', 'icons', 0);
             INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Hall', 'hall', 1)";

@@ -127,7 +127,7 @@ mod tests {
         0xf544_1cff,
         0xbf4c_a2c1,
         0x45b3_327b,
-        0,
+        0xbfe4_be3b,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes
