@@ -39,6 +39,8 @@ pub const IMAGE_PIXELS: u64 = 40_000_000;
 pub const PICTURE_BYTES: usize = 1 << 20;
 /// The length of an uploaded picture as a data URI, in base64.
 pub const PICTURE: RangeInclusive<usize> = 1..=PICTURE_BYTES.div_ceil(3) * 4 + 64;
+/// How many hosts in private networks administrators let status checks reach.
+pub const CHECKED_HOSTS: RangeInclusive<usize> = 0..=100;
 /// How many columns of tiles a page may have.
 pub const TILE_COLUMNS: RangeInclusive<u32> = 1..=12;
 /// How many results a search returns.

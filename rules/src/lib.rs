@@ -1,4 +1,4 @@
-//! The rules that the component and the host share: bounds, names, permissions, pictures, the table of procedures, and every rule
+//! The rules that the component and the host share: bounds, names, permissions, pictures, hosts that may be checked, the table of procedures, and every rule
 //! and refusal in words.
 //! Nothing here does I/O or knows the contract's types.
 #![cfg_attr(not(test), no_std)]
@@ -7,6 +7,7 @@ extern crate alloc;
 
 pub mod bcrypt;
 pub mod bounds;
+pub mod checked_hosts;
 pub mod code;
 pub mod direction;
 pub mod icons;

@@ -54,6 +54,10 @@ sentences! {
         NotHashOfPicture { id: Word } = "must be the SHA-256 of the picture: {id}",
         NotStoredPicture = "must be the id of a stored picture",
         NotColor = "must be a colour such as #3451c6",
+        NotCheckedHost =
+            "must be a network (192.168.0.0/16), an address, a host (nas.lan) or the names below one (*.lan), without scheme and port",
+        NotPrivateNetwork =
+            "must be in a private network: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or fc00::/7",
 
         NumberBetween { least: i64, most: i64, got: Word } = "must be a whole number from {least} to {most}, got {got}",
         NumberFrom { least: i64, got: Word } = "must be a whole number of at least {least}, got {got}",

@@ -170,3 +170,29 @@ fn an_app_that_the_caller_does_not_see_is_not_requested() {
     admin.mutate("board.create", &shared).assert_status(200);
     assert_eq!(known(&grace, &NO_INPUT).as_array().map(Vec::len), Some(2));
 }
+
+/// What administrators allow leads to private networks only, so no service of this machine can answer here: what is allowed is
+/// down, and what is not says so.
+#[test]
+fn administrators_allow_private_networks_and_the_setting_of_the_host_overrides_it() {
+    let private = "http://[fd5a:9c31:77e0::1]:8080/";
+    for (setting, fixed) in [(None, json!(null)), (Some("--ping-allow="), json!([]))] {
+        let builder = Builder::default().argument("--ping-time-limit=1");
+        let server = setting
+            .into_iter()
+            .fold(builder, |builder, setting| builder.argument(setting))
+            .start();
+        let admin = administrator(&server);
+        let ids = json!([app(&admin, Some(private))]);
+        assert_eq!(known(&admin, &ids)[0]["reason"], "private-address");
+        let allowed = json!({"pingAllow": ["fd00::/8"]});
+        admin.mutate("site.update", &allowed).assert_status(200);
+        assert_eq!(admin.query("site.get", &NO_INPUT).data()["fixedPingAllow"], fixed);
+        let expected = if setting.is_none() { "down" } else { "not-allowed" };
+        assert_eq!(known(&admin, &ids)[0]["status"], expected);
+    }
+    // Where nothing is checked, nothing is allowed.
+    let off = Builder::default().argument("--ping=off").start();
+    let site = administrator(&off).query("site.get", &NO_INPUT).data();
+    assert_eq!(site["fixedPingAllow"], json!([]));
+}

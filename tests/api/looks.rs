@@ -20,7 +20,8 @@ fn everyone_sees_what_administrators_set_and_absent_fields_stay() {
     let admin = administrator(&server);
     let anonymous = server.anonymous();
     let none = json!({"name": null, "logo": null, "accentColor": null, "wallpaper": null, "density": "comfortable",
-        "columns": null, "wideScreens": true, "appVisibility": "everyone", "fixedAppVisibility": null});
+        "columns": null, "wideScreens": true, "appVisibility": "everyone", "fixedAppVisibility": null, "startBoard": null,
+        "pingAllow": null, "fixedPingAllow": null});
     assert_eq!(looks(&anonymous), none);
     let (logo, wallpaper) = (upload(&admin, "logo"), upload(&admin, "wallpaper"));
     let all = json!({"name": " Casa ", "logo": logo, "accentColor": "#3A5BCC", "wallpaper": wallpaper,
@@ -28,7 +29,9 @@ fn everyone_sees_what_administrators_set_and_absent_fields_stay() {
     admin.patch("/api/site", &all).assert_empty();
     let mut stored = all;
     stored["appVisibility"] = "everyone".into();
-    stored["fixedAppVisibility"] = Value::Null;
+    for none in ["fixedAppVisibility", "startBoard", "pingAllow", "fixedPingAllow"] {
+        stored[none] = Value::Null;
+    }
     stored["name"] = "Casa".into();
     stored["accentColor"] = "#3a5bcc".into();
     assert_eq!(anonymous.get("/api/site").json(), stored);
@@ -88,6 +91,18 @@ fn what_breaks_a_rule_is_refused_by_its_field() {
             vec![json!(0), json!(13), json!(-1), json!(2.5), json!("2")],
         ),
         ("wideScreens", vec![json!("yes"), Value::Null]),
+        (
+            "pingAllow",
+            vec![
+                json!(["http://nas.lan"]),
+                json!(["127.0.0.1"]),
+                json!(["10.0.0.0/8", "169.254.169.254"]),
+                json!(["0.0.0.0/0"]),
+                json!(vec!["nas.lan"; 101]),
+                json!("nas.lan"),
+                Value::Null,
+            ],
+        ),
     ] {
         for value in values {
             let refused = admin.mutate("site.update", &json!({field: value}));
@@ -108,17 +123,20 @@ fn an_export_holds_looks_and_small_pictures_and_applying_it_changes_nothing() {
     let app = json!({"name": "NAS", "iconUrl": format!("/api/pictures/{icon}")});
     admin.mutate("app.create", &app).assert_status(200);
     upload(&admin, "unused");
-    let set = json!({"name": "Casa", "logo": logo, "accentColor": "#aa3355", "columns": 4});
+    let board = admin.board("Hall", true);
+    let set = json!({"name": "Casa", "logo": logo, "accentColor": "#aa3355", "columns": 4, "startBoard": board,
+        "pingAllow": [" 192.168.1.7/16 ", "NAS.lan", "192.168.0.0/16"]});
     admin.mutate("site.update", &set).assert_done();
+    assert_eq!(looks(&admin)["pingAllow"], json!(["192.168.0.0/16", "nas.lan"]));
     let state = admin.query("state.export", &NO_INPUT).data();
     let mut stored = looks(&admin);
-    // It is the host's, and not of the state.
-    assert_eq!(
-        stored
-            .as_object_mut()
-            .and_then(|stored| stored.remove("fixedAppVisibility")),
-        Some(Value::Null)
-    );
+    // They are the host's, and not of the state.
+    for of_host in ["fixedAppVisibility", "fixedPingAllow"] {
+        let stored = stored.as_object_mut().expect("an object");
+        assert_eq!(stored.remove(of_host), Some(Value::Null));
+    }
+    // A document names boards by their names.
+    stored["startBoard"] = json!("Hall");
     assert_eq!(state["site"], stored);
     let ids: Vec<_> = state["pictures"]
         .as_array()
@@ -147,7 +165,11 @@ fn an_export_holds_looks_and_small_pictures_and_applying_it_changes_nothing() {
         site["changes"][0],
         json!({"field": "name", "before": null, "after": "Casa"})
     );
-    assert_eq!(looks(&root), looks(&admin));
+    let without_board = |mut looks: Value| {
+        assert!(looks["startBoard"].take().is_string());
+        looks
+    };
+    assert_eq!(without_board(looks(&root)), without_board(looks(&admin)));
     for id in [&logo, &icon] {
         let path = format!("/api/pictures/{id}");
         assert_eq!(
@@ -195,4 +217,42 @@ fn a_document_without_a_picture_leaves_it_out_and_says_so() {
     let dry = json!({"site": {"name": "Not yet"}, "dryRun": true});
     admin.mutate("state.apply", &dry).assert_status(200);
     assert_eq!(looks(&admin)["name"], Value::Null);
+}
+
+#[test]
+fn the_start_board_goes_with_its_board_and_what_may_be_checked_is_for_administrators() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let bob = admin.user_with("bob", "app-full-all");
+    let board = admin.board("Hall", true);
+    let set = json!({"startBoard": board, "pingAllow": ["*.lan"]});
+    admin.mutate("site.update", &set).assert_done();
+    for (client, hosts) in [(&admin as &dyn Client, json!(["*.lan"])), (&bob, Value::Null)] {
+        let site = client.query("site.get", &NO_INPUT).data();
+        assert_eq!((&site["startBoard"], &site["pingAllow"]), (&json!(board), &hosts));
+    }
+    let missing = json!({"startBoard": "no-such-board"});
+    admin
+        .mutate("site.update", &missing)
+        .assert_refused(404, "NOT_FOUND");
+
+    // A document names it, also in the document that makes it; and one that removes it leaves none.
+    let document = json!({"boards": [{"name": "Porch", "isPublic": true}], "site": {"startBoard": "porch"}});
+    let report = admin.mutate("state.apply", &document).data();
+    let changes = &report["changed"][0]["changes"];
+    assert_eq!(
+        changes,
+        &json!([{"field": "startBoard", "before": "Hall", "after": "Porch"}]),
+        "{report}"
+    );
+    let removed = json!({"boards": [], "prune": true, "site": {"columns": 3}});
+    admin.mutate("state.apply", &removed).assert_status(200);
+    assert_eq!(looks(&admin)["startBoard"], Value::Null);
+    let unknown = json!({"site": {"startBoard": "Porch"}});
+    let refused = admin.mutate("state.apply", &unknown);
+    refused.assert_bad_field("site");
+    assert!(
+        refused.error()["message"].to_string().contains("names no board"),
+        "{refused}"
+    );
 }

@@ -312,6 +312,9 @@ fn rules_of_boards(said: &mut Said, admin: &impl Client, many: &[Value]) {
 fn rules_of_looks(said: &mut Said, admin: &impl Client) {
     said.hear(&admin.mutate("site.update", &json!({"accentColor": "red"})));
     said.hear(&admin.mutate("site.update", &json!({"logo": "x"})));
+    for host in ["http://nas.lan", "127.0.0.1"] {
+        said.hear(&admin.mutate("site.update", &json!({"pingAllow": [host]})));
+    }
     for body in ["AAAA", &*"A".repeat(3 << 19)] {
         let image = format!("data:image/png;base64,{body}");
         said.hear(&admin.mutate("picture.create", &json!({"image": image})));
@@ -353,6 +356,7 @@ fn rules_of_documents(said: &mut Said) {
         json!({"users": people}),
         json!({"pictures": [{"id": "0".repeat(64), "image": picture("one")}]}),
         json!({"homeBoard": "none"}),
+        json!({"site": {"startBoard": "none"}}),
         board(json!({"items": [{}]})),
         board(json!({"items": [], "sections": []})),
         board(json!({"creator": "nobody"})),

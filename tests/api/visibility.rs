@@ -263,6 +263,7 @@ fn seen_by_and_seen_apps_say_who_sees_an_app_and_why() {
         (vec!["guest".into()], vec!["friends".into()])
     );
     assert_eq!(names(&shared_with["groupsThatSeeAll"]), ["admins", "makers"]);
+    assert_eq!(shared_with["groupsThatSeeAllCount"], 2);
     assert_eq!(seen_by(&ids[3])["boards"], json!([]));
     let page = |user: &str, page: u32| {
         let input = json!({"userId": user, "page": page, "pageSize": 2});

@@ -155,6 +155,52 @@ fn an_app_a_user_and_the_gate_take_two_round_trips_changes_two_to_four_and_a_sig
 
 #[test]
 #[ignore = "make test-all"]
+fn who_sees_what_takes_few_round_trips_however_many_boards_there_are() {
+    let postgresql = Postgresql::start();
+    postgresql.create_database("home");
+    let proxy = Proxy::start(&postgresql);
+    let server = on(&proxy.url("home")).argument("--app-visibility=boards").start();
+    let admin = administrator(&server);
+    let apps = ["a", "b", "c"].map(|name| admin.app(name));
+    let grace = admin.user("grace");
+    let groups = ["makers", "lenders"].map(|name| admin.group(name, &["app-create"]));
+    let add_board = |name: &str| {
+        let items: Vec<_> = apps
+            .iter()
+            .map(|id| json!({"kind": "app", "appId": id}))
+            .collect();
+        let board = json!({"name": name, "isPublic": false, "items": items});
+        let board = admin.make("board.create", &board, "id");
+        let share = json!({"boardId": board, "users": [grace.id], "groups": groups});
+        admin.mutate("board.share", &share).assert_status(200);
+    };
+    let seen_apps = json!({"userId": grace.id, "page": 1, "pageSize": 10});
+    let counted = || {
+        [
+            ("app.seenBy", json!({"id": apps[0]})),
+            ("user.seenApps", seen_apps.clone()),
+        ]
+        .map(|(procedure, input)| {
+            let ask = || drop(admin.query(procedure, &input).data());
+            let counted = (0..6).map(|_| proxy.round_trips(ask)).min();
+            counted.expect("six")
+        })
+    };
+    (0..20).for_each(|number| add_board(&format!("board {number}")));
+    let by = admin.query("app.seenBy", &json!({"id": apps[0]})).data();
+    let seen = admin.query("user.seenApps", &seen_apps).data();
+    assert_eq!(
+        (&by["boardCount"], &seen["items"][2]["boardCount"]),
+        (&json!(20), &json!(20))
+    );
+    assert_eq!(seen["items"][2]["boards"].as_array().map(Vec::len), Some(5));
+    let counted = counted();
+    // One for each board would be twenty more.
+    assert!(counted.iter().all(|count| *count <= 8), "{counted:?}");
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn the_settings_file_may_name_the_database() {
     let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");

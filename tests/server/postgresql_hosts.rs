@@ -158,6 +158,21 @@ fn another_host_shows_what_was_chosen_a_second_later() {
 
 #[test]
 #[ignore = "make test-all"]
+fn another_host_checks_what_was_allowed_at_its_next_look() {
+    let (_postgresql, [one, two]) = two_hosts();
+    let admin = administrator(&one);
+    let app = json!({"name": "NAS", "iconUrl": "/i.svg", "pingUrl": "http://[fd5a:9c31:77e0::1]:8080/"});
+    let ids = json!([admin.make("app.create", &app, "id")]);
+    let there = two.sign_in("root", PASSWORD);
+    let status = || there.query("app.status", &ids).data()[0]["status"].clone();
+    wait_until("the other host refuses", || status() == "not-allowed");
+    let allowed = json!({"pingAllow": ["fd00::/8"]});
+    admin.mutate("site.update", &allowed).assert_status(200);
+    assert_eq!(status(), "unknown", "it is looked at anew");
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn icons_are_the_same_at_every_host_although_only_one_reaches_their_source() {
     let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");

@@ -519,7 +519,8 @@ pub static TABLE: &[Row] = &[
     mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
     query("site.get", Everyone, none).rest("GET", "/api/site").weight(10),
     mutation("site.update", ADMIN, |it|
-        json!({"name": it.name(), "accentColor": "#336699", "density": if it.flag() { "icons" } else { "compact" }}))
+        json!({"name": it.name(), "accentColor": "#336699", "density": if it.flag() { "icons" } else { "compact" },
+            "pingAllow": ["nas.home.example"]}))
         .rest("PATCH", "/api/site").about(About::Nothing).weight(10),
     mutation("picture.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
         |it| json!({"image": picture(&it.name())})).rest("POST", "/api/pictures").weight(10),

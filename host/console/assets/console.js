@@ -250,7 +250,9 @@ function showFound(text) {
   }
   const nothing = find("#found .no-match");
   if (nothing) nothing.hidden = found.length > 0 || text === "";
-  choose(text === "" ? null : isSearch(text) ? find("#web") : tiles()[0]);
+  // A search engine's site is chosen by hand: what is typed is rather to be searched for.
+  const first = tiles().find((tile) => !tile.matches("[data-engine]"));
+  choose(text === "" ? null : isSearch(text) ? find("#web") : first);
 }
 
 document.addEventListener("input", ({ target }) => {

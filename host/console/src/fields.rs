@@ -73,6 +73,11 @@ impl Fields {
         Self { long: &[], more }
     }
 
+    /// A form in which these fields may hold more than a line.
+    pub const fn long(long: &'static [(&'static str, usize)]) -> Self {
+        Self { long, more: 0 }
+    }
+
     /// The most bytes of the form.
     pub const fn largest(&self) -> usize {
         let (mut bytes, mut field) = (FRAME + self.more, 0);

@@ -53,7 +53,8 @@ pub struct ConsoleSettings {
     pub is_whole_site: bool,
     /// Whether there is a gate in front of apps.
     pub has_gate: bool,
-    /// The id of the board that people see at `/` who are not signed in, if it is public.
+    /// The id of the board that people see at `/` who are not signed in, if it is public; `None`: the one that administrators
+    /// have chosen.
     pub start_board: Option<String>,
     /// How `portico apply` reads configuration documents. With `None`, documents are JSON.
     pub documents: Option<Documents>,

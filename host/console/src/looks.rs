@@ -17,6 +17,12 @@ pub(crate) struct Looks {
     pub app_visibility: String,
     /// The same, if the host has fixed it.
     pub fixed_app_visibility: Option<String>,
+    /// The id of the board that people see first who are not signed in.
+    pub start_board: Option<String>,
+    /// For administrators, the hosts in private networks that are checked.
+    pub ping_allow: Option<Vec<String>>,
+    /// The same, if the host has fixed it.
+    pub fixed_ping_allow: Option<Vec<String>>,
 }
 
 impl Default for Looks {
@@ -32,6 +38,9 @@ impl Default for Looks {
             wide_screens: true,
             app_visibility: "everyone".into(),
             fixed_app_visibility: None,
+            start_board: None,
+            ping_allow: None,
+            fixed_ping_allow: None,
         }
     }
 }

@@ -68,6 +68,11 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
         sql: include_str!("migrations/0016_home_boards.sql"),
         oldest: 16,
     },
+    // An older host shows no start board and checks nothing in private networks by itself.
+    Migration {
+        sql: include_str!("migrations/0017_site_settings.sql"),
+        oldest: 15,
+    },
 ];
 
 #[derive(Clone, Copy)]

@@ -7,9 +7,14 @@ pub trait Reachability: Send + Sync + 'static {
     /// Whether people who are not signed in are told, too.
     fn is_for_everyone(&self) -> bool;
 
+    /// The hosts in private networks that may be checked, if the operator has said it. Otherwise those that administrators have
+    /// stored may be.
+    fn fixed_hosts(&self) -> Option<Vec<String>>;
+
     /// What is known of each of these URLs, in order. It waits for nothing: those that are due are checked afterwards,
-    /// and a later look finds the outcome.
-    fn look(&self, ping_urls: &[&str]) -> Vec<Known>;
+    /// and a later look finds the outcome. From now on, what administrators have stored may be checked, unless the operator
+    /// has fixed it.
+    fn look(&self, ping_urls: &[&str], stored_hosts: &[String]) -> Vec<Known>;
 }
 
 /// What is known of a URL.

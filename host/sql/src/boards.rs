@@ -49,11 +49,6 @@ declare! {
     LIST_CHANGEABLE = Sql::long(list!(concat!(
         " WHERE ", may_change!("board.id"), " ORDER BY board.name_key, board.id"
     )));
-    LIST_WITH = Sql::long(list!(
-        " WHERE board.id IN (SELECT item.board_id FROM ~board_item AS item WHERE item.app_id = $1
-            UNION SELECT item.board_id FROM ~board_item_app AS item WHERE item.app_id = $1)
-        ORDER BY board.name_key, board.id"
-    ));
     GET = Sql::long(list!(" WHERE board.id = $1"));
     FIND = Sql::short("SELECT id FROM ~board WHERE slug = $1");
     LIST_SECTIONS = Sql::long(
@@ -235,10 +230,6 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
         self.list(&LIST_CHANGEABLE, vec![user_id.into()], summary).await
-    }
-
-    pub(crate) async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>> {
-        self.list(&LIST_WITH, vec![app_id.into()], summary).await
     }
 
     pub(crate) async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {

@@ -1,12 +1,17 @@
 //! What Portico stores where it is the dashboard itself. The module of each record has the statements.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use portico_model::{FactorKind, HomeBoards, Provider, Timestamp};
 use portico_storage::{
-    ApiKey, AppGate, AppPlace, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary,
-    Credential, CredentialKey, DashboardTransaction, DefaultHome, ExtrasOf, GateVisitor, Group, HeldInvite,
-    Invite, Looks, Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture, PictureCount,
-    ProviderSubject, Result, SearchEngine, SecondFactor, SecretHash, Session, SessionUser, Shares, Viewer,
+    ApiKey, AppBoards, AppGate, AppPlace, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary,
+    Credential, CredentialKey, DashboardTransaction, DefaultHome, ExtrasOf, First, FirstShares, GateVisitor, Group,
+    HeldInvite,
+    Invite, Looks, Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture,
+    PictureCount,
+    ProviderSubject, Result, SearchEngine, SecondFactor, SecretHash, SeenThrough, Session,
+    SessionUser, Shares, Viewer,
     VisibilityInForce,
 };
 
@@ -177,8 +182,8 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.list_memberships(user_id).await
     }
 
-    async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
-        self.runner.list_groups_with(permissions).await
+    async fn list_groups_with(&mut self, permissions: &[String], most: u32) -> Result<First<Named>> {
+        self.runner.list_groups_with(permissions, most).await
     }
 
     async fn list_default_homes(&mut self) -> Result<Vec<DefaultHome>> {
@@ -229,8 +234,25 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
         self.runner.list_changeable_boards(user_id).await
     }
 
-    async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>> {
-        self.runner.list_boards_with(app_id).await
+    async fn list_boards_with(&mut self, app_id: &str, most: u32) -> Result<AppBoards> {
+        self.runner.list_boards_with(app_id, most).await
+    }
+
+    async fn list_first_shares(
+        &mut self,
+        board_ids: &[String],
+        most: u32,
+    ) -> Result<BTreeMap<String, FirstShares>> {
+        self.runner.list_first_shares(board_ids, most).await
+    }
+
+    async fn list_seen_through(
+        &mut self,
+        user_id: &str,
+        app_ids: &[String],
+        most: u32,
+    ) -> Result<BTreeMap<String, First<SeenThrough>>> {
+        self.runner.list_seen_through(user_id, app_ids, most).await
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {

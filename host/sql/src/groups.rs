@@ -34,12 +34,6 @@ declare! {
         WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM ~user_group AS other WHERE other.name_key = $3 AND other.id <> $1)"
     ).alone();
     LIST = Sql::long("SELECT id, name FROM ~user_group ORDER BY name_key, id");
-    LIST_WITH = Sql::long(
-        "SELECT named.id, named.name FROM ~user_group AS named
-        WHERE EXISTS (SELECT 1 FROM ~group_permission AS held
-            WHERE held.group_id = named.id AND [among held.permission $1])
-        ORDER BY named.name_key, named.id"
-    );
     LIST_ALL_PERMISSIONS = Sql::long(
         "SELECT group_id, permission FROM ~group_permission ORDER BY permission"
     );
@@ -100,12 +94,6 @@ impl<D: Database> Runner<D> {
 
     pub(crate) async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>> {
         self.list(&LIST_KEYS, Vec::new(), |row| Ok((row.text(0)?, row.text(1)?)))
-            .await
-    }
-
-    pub(crate) async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
-        let permissions = Value::Texts(permissions.to_vec());
-        self.list(&LIST_WITH, vec![permissions], |row| named(row, 0))
             .await
     }
 

@@ -30,6 +30,7 @@ mod password_links;
 mod pictures;
 mod search_engines;
 mod second_factors;
+mod seen;
 mod statement;
 mod texts;
 mod transaction;
@@ -62,6 +63,7 @@ pub fn statements() -> impl Iterator<Item = &'static Sql> {
         pictures::STATEMENTS,
         search_engines::STATEMENTS,
         second_factors::STATEMENTS,
+        seen::STATEMENTS,
         users::STATEMENTS,
     ];
     all.into_iter().flatten().copied()

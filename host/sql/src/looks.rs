@@ -9,14 +9,17 @@ use crate::transaction::Runner;
 
 declare! {
     GET = Sql::short(
-        "SELECT name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens, app_visibility FROM ~site"
+        "SELECT name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens, app_visibility,
+            start_board_id, ping_allow FROM ~site"
     ).alone();
     SET = Sql::short(
         "INSERT INTO ~site
-            (id, name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens, app_visibility)
-        VALUES ('site', $1, $2, $3, $4, $5, $6, $7, $8)
+            (id, name, logo_id, accent_color, wallpaper_id, density, tile_columns, wide_screens, app_visibility,
+            start_board_id, ping_allow)
+        VALUES ('site', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (id) DO UPDATE SET name = $1, logo_id = $2, accent_color = $3, wallpaper_id = $4,
-            density = $5, tile_columns = $6, wide_screens = $7, app_visibility = $8"
+            density = $5, tile_columns = $6, wide_screens = $7, app_visibility = $8, start_board_id = $9,
+            ping_allow = $10"
     ).alone();
     GET_APP_VISIBILITY = Sql::short("SELECT app_visibility FROM ~site");
 }
@@ -42,6 +45,8 @@ impl<D: Database> Runner<D> {
             Value::Number(looks.columns.map(i64::from)),
             looks.wide_screens.into(),
             looks.app_visibility.name().into(),
+            (&looks.start_board).into(),
+            Value::Text(Some(looks.ping_allow.join(" "))),
         ];
         self.has_set_visibility = true;
         self.insert_row(&SET, values).await.map(drop)
@@ -63,5 +68,7 @@ fn looks(row: &dyn Row) -> Result<Looks> {
         columns: columns.transpose().map_err(|_| invalid("number of columns"))?,
         wide_screens: row.bool(6)?,
         app_visibility: visibility(row, 7)?,
+        start_board: row.get_text(8)?,
+        ping_allow: row.text(9)?.split_ascii_whitespace().map(str::to_owned).collect(),
     })
 }

@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0020_gate.sql"),
     include_str!("migrations/0021_second_factor.sql"),
     include_str!("migrations/0022_home_boards.sql"),
+    include_str!("migrations/0023_site_settings.sql"),
 ];
 
 /// The version that this binary knows.
@@ -310,6 +311,28 @@ mod tests {
                 .execute_batch("UPDATE site SET app_visibility = 'x'")
                 .is_err()
         );
+        crate::schema::check(&connection).unwrap();
+    }
+
+    #[test]
+    fn looks_from_before_have_no_start_board_and_allow_no_private_network() {
+        let mut connection = build(FIRST + 9).unwrap();
+        let records = "
+            INSERT INTO site (id, name, density, wide_screens) VALUES ('site', 'Casa', 'icons', 0);
+            INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Hall', 'hall', 1)";
+        connection.execute_batch(records).unwrap();
+        run(&mut connection).unwrap();
+        let count = |condition: &str| {
+            let sql = format!("SELECT count(*) FROM site WHERE name = 'Casa' AND {condition}");
+            number(&connection, &sql).unwrap()
+        };
+        assert_eq!(count("start_board_id IS NULL AND ping_allow = ''"), 1);
+        connection
+            .execute_batch("UPDATE site SET start_board_id = 'b'")
+            .unwrap();
+        assert_eq!(count("start_board_id = 'b'"), 1);
+        connection.execute_batch("DELETE FROM board").unwrap();
+        assert_eq!(count("start_board_id IS NULL"), 1);
         crate::schema::check(&connection).unwrap();
     }
 

@@ -5,58 +5,62 @@ use std::{
     str::FromStr,
 };
 
-use ipnet::IpNet;
 use portico_icons::{comma_separated, is_public};
+use portico_rules::{
+    checked_hosts::{CheckedHost, is_of_private_network},
+    rule::Rule,
+};
 use serde::Deserialize;
 
 /// Networks, addresses and names. What has a public address needs no entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Vec<String>")]
-pub struct AllowList(Vec<Entry>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
-    /// `192.168.0.0/16`, `10.0.0.7`: these addresses, whatever name leads to them.
-    Network(IpNet),
-    /// `nas.lan`: this name, whatever address it has.
-    Name(String),
-    /// `*.lan`, kept as `.lan`: every name below it that has an address of a private network. Others may give such names
-    /// (DHCP, mDNS), so they do not lead to this machine itself, nor to link-local addresses.
-    Below(String),
+pub struct AllowList {
+    hosts: Vec<CheckedHost>,
+    /// Whether it leads to addresses of private networks only, whatever it says: not to this machine, nor to link-local
+    /// addresses.
+    is_bounded: bool,
 }
 
 impl AllowList {
+    /// The list that administrators of the dashboard have stored. They may not be those of the host, so it leads to private
+    /// networks only. An entry that cannot be read includes nothing.
+    pub fn stored(entries: &[String]) -> Self {
+        Self {
+            hosts: entries
+                .iter()
+                .filter_map(|entry| CheckedHost::read(entry))
+                .collect(),
+            is_bounded: true,
+        }
+    }
+
+    /// Its entries.
+    pub fn entries(&self) -> Vec<String> {
+        self.hosts.iter().map(ToString::to_string).collect()
+    }
+
     /// Whether a host of this name may be checked at this address.
     pub(crate) fn includes(&self, name: &str, address: IpAddr) -> bool {
         let address = address.to_canonical();
         is_public(address)
-            || self.0.iter().any(|entry| match entry {
-                Entry::Network(network) => network.contains(&address),
-                Entry::Name(allowed) => name == allowed,
-                Entry::Below(suffix) => name.ends_with(suffix.as_str()) && is_of_private_network(address),
-            })
+            || (!self.is_bounded || is_of_private_network(address))
+                && self.hosts.iter().any(|host| host.includes(name, address))
     }
-}
-
-/// Whether this is an address of a network at home or at work, and of no machine in particular.
-fn is_of_private_network(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_private() || is_shared(address),
-        IpAddr::V6(address) => address.is_unique_local(),
-    }
-}
-
-/// 100.64.0.0/10, which overlay networks such as Tailscale use.
-fn is_shared(address: Ipv4Addr) -> bool {
-    matches!(address.octets(), [100, 64..=127, ..])
 }
 
 impl TryFrom<Vec<String>> for AllowList {
     type Error = String;
 
     fn try_from(entries: Vec<String>) -> Result<Self, String> {
-        let entries = entries.iter().map(|entry| read(entry.trim()));
-        Ok(Self(entries.collect::<Result<_, _>>()?))
+        let read = |entry: &String| {
+            let entry = entry.trim();
+            CheckedHost::read(entry).ok_or_else(|| format!("{entry:?} {}", Rule::NotCheckedHost))
+        };
+        Ok(Self {
+            hosts: entries.iter().map(read).collect::<Result<_, _>>()?,
+            is_bounded: false,
+        })
     }
 }
 
@@ -67,40 +71,6 @@ impl FromStr for AllowList {
     fn from_str(text: &str) -> Result<Self, String> {
         comma_separated(text).try_into()
     }
-}
-
-fn read(entry: &str) -> Result<Entry, String> {
-    if let Ok(network) = entry.parse::<IpNet>() {
-        return Ok(Entry::Network(network.trunc()));
-    }
-    let address = entry.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(address) = address.parse::<IpAddr>() {
-        return Ok(Entry::Network(address.to_canonical().into()));
-    }
-    let (is_below, name) = match entry.strip_prefix("*.") {
-        Some(rest) => (true, rest),
-        None => (false, entry),
-    };
-    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-    let is_label = |label: &str| {
-        !label.is_empty()
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    };
-    // What looks like an address and is none is a mistake, not a name.
-    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
-    if !name.split('.').all(is_label) || name.rsplit('.').next().is_none_or(is_number) {
-        return Err(format!(
-            "{entry:?} must be a network (192.168.0.0/16), an address, a host (nas.lan) or the names below one (*.lan), \
-             without scheme and port"
-        ));
-    }
-    Ok(if is_below {
-        Entry::Below(format!(".{name}"))
-    } else {
-        Entry::Name(name)
-    })
 }
 
 /// The unspecified addresses reach this machine on some systems.
@@ -190,21 +160,33 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_wrong_is_named() {
-        for text in [
-            "http://nas.lan",
-            "nas.lan:8080",
-            "*",
-            "*.",
-            "*lan",
-            "a.*.lan",
-            "192.168.0.0/33",
-            "192.168.0",
-            "1.2.3.4.5",
-            "nas.lan,",
-            "nas lan",
-            "nas..lan",
+    fn what_is_stored_leads_to_private_networks_only_whatever_it_says() {
+        let stored = ["0.0.0.0/0", "::/0", "localhost", "nas.lan", "not an entry"].map(str::to_owned);
+        let list = AllowList::stored(&stored);
+        for (name, address, expected) in [
+            ("nas.lan", "192.168.1.7", true),
+            ("x.example", "fd00::7", true),
+            ("x.example", "1.1.1.1", true),
+            ("localhost", "127.0.0.1", false),
+            ("localhost", "::1", false),
+            ("nas.lan", "169.254.169.254", false),
+            ("nas.lan", "::ffff:127.0.0.1", false),
+            ("nas.lan", "fe80::1", false),
+            ("nas.lan", "0.0.0.0", false),
         ] {
+            assert_eq!(
+                list.includes(name, address.parse().unwrap()),
+                expected,
+                "{address}"
+            );
+        }
+        let names = AllowList::stored(&["nas.lan".to_owned()]);
+        assert!(!names.includes("tv.lan", "192.168.1.7".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_is_named() {
+        for text in ["http://nas.lan", "nas.lan:8080", "192.168.0.0/33", "nas.lan,"] {
             let problem = text.parse::<AllowList>().unwrap_err();
             assert!(problem.contains("must be a network"), "{text}: {problem}");
         }

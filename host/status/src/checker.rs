@@ -22,8 +22,8 @@ use crate::{
 
 /// How apps are checked.
 pub struct CheckerSettings {
-    /// The hosts of private networks that may be checked.
-    pub allow: AllowList,
+    /// The hosts of private networks that may be checked; `None`: those that administrators have stored.
+    pub allow: Option<AllowList>,
     /// How long the look-up of a name may take, and how long everything after it.
     pub time_limit: Duration,
     /// Whether people who are not signed in are told, too.
@@ -39,7 +39,7 @@ pub struct CheckerSettings {
 impl Default for CheckerSettings {
     fn default() -> Self {
         Self {
-            allow: AllowList::default(),
+            allow: None,
             time_limit: Duration::from_secs(5),
             is_for_everyone: false,
             about: "docs/console.md".into(),
@@ -53,12 +53,15 @@ impl Default for CheckerSettings {
 pub struct Checker {
     shared: Arc<Shared>,
     is_for_everyone: bool,
+    /// Whether the operator has said what may be checked.
+    is_fixed: bool,
     /// Begun by the first look; `None` if it cannot be.
     runtime: OnceLock<Option<Runtime>>,
 }
 
 struct Shared {
     watch: Mutex<Watch>,
+    allowed: Mutex<Allowed>,
     probe: Probe,
     user_agent: String,
     clock: Arc<dyn Clock>,
@@ -67,14 +70,27 @@ struct Shared {
     ended: std::sync::Condvar,
 }
 
+/// What may be checked in private networks.
+#[derive(Default)]
+struct Allowed {
+    /// As it is stored.
+    entries: Vec<String>,
+    list: Arc<AllowList>,
+}
+
 impl Checker {
     /// A checker that has not looked at anything. Fails if TLS cannot be set up.
     pub fn new(settings: CheckerSettings) -> Result<Self, rustls::Error> {
         let version = env!("CARGO_PKG_VERSION");
+        let is_fixed = settings.allow.is_some();
+        let allowed = Allowed {
+            entries: Vec::new(),
+            list: Arc::new(settings.allow.unwrap_or_default()),
+        };
         let shared = Shared {
             watch: Mutex::new(Watch::new()),
+            allowed: Mutex::new(allowed),
             probe: Probe {
-                allow: settings.allow,
                 resolver: Resolver::new(settings.names),
                 tls: tls::connector()?,
                 limit: settings.time_limit,
@@ -90,6 +106,7 @@ impl Checker {
         Ok(Self {
             shared: Arc::new(shared),
             is_for_everyone: settings.is_for_everyone,
+            is_fixed,
             runtime: OnceLock::new(),
         })
     }
@@ -132,7 +149,14 @@ impl Reachability for Checker {
         self.is_for_everyone
     }
 
-    fn look(&self, ping_urls: &[&str]) -> Vec<Known> {
+    fn fixed_hosts(&self) -> Option<Vec<String>> {
+        self.is_fixed.then(|| self.shared.allowed().entries())
+    }
+
+    fn look(&self, ping_urls: &[&str], stored_hosts: &[String]) -> Vec<Known> {
+        if !self.is_fixed {
+            self.shared.allow(stored_hosts);
+        }
         let Some(handle) = self.handle() else {
             return vec![Known::NOTHING; ping_urls.len()];
         };
@@ -162,6 +186,24 @@ impl Reachability for Checker {
 }
 
 impl Shared {
+    /// What may be checked now.
+    fn allowed(&self) -> Arc<AllowList> {
+        let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        allowed.list.clone()
+    }
+
+    /// From now on, what is stored may be checked. What was not allowed before is looked at again.
+    fn allow(&self, entries: &[String]) {
+        let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        if allowed.entries != entries {
+            *allowed = Allowed {
+                entries: entries.to_vec(),
+                list: Arc::new(AllowList::stored(entries)),
+            };
+            self.lock().forget_refusals();
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Watch> {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -194,10 +236,17 @@ struct Check {
 
 impl Check {
     async fn run(mut self) {
+        let allowed = self.shared.allowed();
         self.outcome = match Target::of(&self.url, &self.shared.user_agent) {
-            Ok(target) => self.shared.probe.check(&target).await,
+            Ok(target) => self.shared.probe.check(&target, &allowed).await,
             Err(refused) => Some(Status::NotAllowed(refused)),
         };
+        // By a list that was replaced meanwhile, nothing is said to be forbidden.
+        if matches!(self.outcome, Some(Status::NotAllowed(_)))
+            && !Arc::ptr_eq(&allowed, &self.shared.allowed())
+        {
+            self.outcome = None;
+        }
         metrics::count(self.outcome);
         let (shared, handle) = (self.shared.clone(), self.handle.clone());
         drop(self);

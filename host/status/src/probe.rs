@@ -19,7 +19,6 @@ use crate::{
 };
 
 pub(crate) struct Probe {
-    pub allow: AllowList,
     pub resolver: Resolver,
     pub tls: TlsConnector,
     /// How long a look-up may take, and how long everything after it.
@@ -27,8 +26,8 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Checks a target. `None`: it could not be looked at now, and nothing is known of it.
-    pub async fn check(&self, target: &Target) -> Option<Status> {
+    /// Checks a target, at an address that is allowed. `None`: it could not be looked at now, and nothing is known of it.
+    pub async fn check(&self, target: &Target, allow: &AllowList) -> Option<Status> {
         let name = target.name();
         let addresses = match target.address() {
             Some(address) => [address].into(),
@@ -42,7 +41,7 @@ impl Probe {
         // From here on only addresses are used that were allowed, and no name is looked up again.
         let allowed = addresses
             .iter()
-            .filter(|address| !is_unusable(**address) && self.allow.includes(&name, **address));
+            .filter(|address| !is_unusable(**address) && allow.includes(&name, **address));
         let allowed: Vec<_> = allowed
             .map(|address| SocketAddr::new(*address, target.port))
             .collect();

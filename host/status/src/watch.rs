@@ -1,7 +1,8 @@
 //! Which URLs are looked at, what is known of them, and which are checked next. It does nothing by itself.
 //!
 //! Invariants:
-//! - A URL is queued or checked at most once at a time, and at most once in [`PERIOD`].
+//! - A URL is queued or checked at most once at a time, and at most once in [`PERIOD`]; sooner only if it was not allowed, and
+//!   what is allowed has changed.
 //! - Hosts take turns, and one host has at most [`MOST_OF_ONE`] checks, so many URLs of one host delay no other. A host is
 //!   its name here: names that lead to the same address count each.
 //! - What was queued, and is not looked at any more, is not checked.
@@ -12,7 +13,7 @@ use std::{
 };
 
 use portico_model::Timestamp;
-use portico_service::reachability::{Known, Status};
+use portico_service::reachability::{Known, Refused, Status};
 
 const SECOND: Timestamp = 1000;
 /// The least time between two checks of a URL.
@@ -193,6 +194,16 @@ impl Watch {
         }
     }
 
+    /// What is allowed has changed: an address that was not is due at once, because nothing was sent to it.
+    pub fn forget_refusals(&mut self) {
+        for watched in self.urls.values_mut() {
+            if watched.known.status == Status::NotAllowed(Refused::Address) {
+                watched.known = Known::NOTHING;
+                watched.due_at = 0;
+            }
+        }
+    }
+
     /// Whether nothing is checked, and nothing waits.
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
@@ -260,7 +271,7 @@ fn are_alike(one: Status, other: Status) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use portico_service::reachability::{Down, Refused};
+    use portico_service::reachability::Down;
 
     use super::*;
 

@@ -4,8 +4,8 @@
 //! - The transaction that changes something writes its call's row as its last statement before the
 //!   commit: both are durable, or neither is.
 //! - A row never changes. Only `DashboardTransaction::prune_audit` removes rows.
-//! - A row holds ids and words of our own, and no other text from an input. Ids are bounded and contain no control
-//!   characters.
+//! - A row holds ids and words of our own, and no other text from an input but the bounded name that a program gave itself, of
+//!   a session that is gone. Ids are bounded and contain no control characters.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,7 @@
 //! What Portico asks of storage where it is the dashboard itself.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
@@ -13,6 +15,7 @@ use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{Access, ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
+use crate::seen::{AppBoards, First, FirstShares, SeenThrough};
 use crate::storage::{Storage, Transaction};
 use portico_model::{FactorKind, HomeBoards, Provider, Timestamp};
 
@@ -139,8 +142,8 @@ pub trait DashboardTransaction: Transaction {
     async fn list_group_keys(&mut self) -> Result<Vec<(String, String)>>;
     /// The ids of the groups that a user is in, in order.
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>>;
-    /// The groups that have at least one of these permissions, by name.
-    async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>>;
+    /// The groups that have at least one of these permissions: the first by name, and how many.
+    async fn list_groups_with(&mut self, permissions: &[String], most: u32) -> Result<First<Named>>;
     /// The home boards of those who have chosen none: first everyone's, then those of groups, by their ids.
     async fn list_default_homes(&mut self) -> Result<Vec<DefaultHome>>;
     /// Those that apply to a user, or to someone who is not signed in: of their groups, by the groups' names, at most
@@ -168,8 +171,23 @@ pub trait DashboardTransaction: Transaction {
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
     /// The boards that this user has made, or that a share lets them change, by name, without what is on them.
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>>;
-    /// The boards on which this app is, as an item or in bookmarks, by name, without what is on them.
-    async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>>;
+    /// The boards on which this app is, as an item or in bookmarks: the first by name, and how many.
+    async fn list_boards_with(&mut self, app_id: &str, most: u32) -> Result<AppBoards>;
+    /// With whom these boards are shared: of each the first users and groups by name, and how many, by the id of the
+    /// board. Boards that are not shared are left out.
+    async fn list_first_shares(
+        &mut self,
+        board_ids: &[String],
+        most: u32,
+    ) -> Result<BTreeMap<String, FirstShares>>;
+    /// Through which boards this user sees these apps: of each the first boards by name, and how many, by the id of the app.
+    /// Apps that are not on a board that the user may view are left out.
+    async fn list_seen_through(
+        &mut self,
+        user_id: &str,
+        app_ids: &[String],
+        most: u32,
+    ) -> Result<BTreeMap<String, First<SeenThrough>>>;
     /// A board with what is on it.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
     /// The id of the board with this slug.
@@ -250,7 +268,7 @@ pub trait DashboardTransaction: Transaction {
     async fn get_visibility_in_force(&mut self) -> Result<VisibilityInForce>;
     /// What the dashboard looks like.
     async fn get_looks(&mut self) -> Result<Looks>;
-    /// Replaces what the dashboard looks like. `reference`: there is no such picture.
+    /// Replaces what the dashboard looks like. `reference`: there is no such picture or board.
     async fn set_looks(&mut self, looks: &Looks) -> Result<()>;
 
     /// Stores a picture. False if it is there already: then it counts as uploaded at this moment.

@@ -24,6 +24,12 @@ pub struct Looks {
     pub wide_screens: bool,
     /// Who sees which app, unless the operator has fixed it.
     pub app_visibility: AppVisibility,
+    /// The id of the board that people see first who are not signed in. Documents name it otherwise.
+    #[serde(skip)]
+    pub start_board: Option<Id>,
+    /// The hosts in private networks that status checks may reach, unless the operator has fixed them. Not for everyone.
+    #[serde(skip)]
+    pub ping_allow: Vec<String>,
 }
 
 impl Default for Looks {
@@ -38,6 +44,8 @@ impl Default for Looks {
             columns: None,
             wide_screens: true,
             app_visibility: AppVisibility::Everyone,
+            start_board: None,
+            ping_allow: Vec::new(),
         }
     }
 }

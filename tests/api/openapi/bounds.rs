@@ -101,6 +101,7 @@ impl Bench {
             let app = input["boards"][0]["sections"][0]["items"][0]["bookmarks"][0].clone();
             let address = "https://wiki.home.example/";
             input["gate"] = json!([{"app": app, "addresses": [address], "isOpen": true}]);
+            input["site"] = json!({"pingAllow": ["nas.home.example"]});
         }
         input
     }

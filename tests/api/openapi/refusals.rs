@@ -115,6 +115,7 @@ fn every_documented_refusal_can_be_produced() {
         ("secondFactor.deleteOfUser", 404, json!({"userId": MISSING})),
         ("invite.createInvite", 404, json!({"expirationDate": "2999-12-31T00:00:00.000Z", "groupIds": [MISSING]})),
         ("invite.deleteInvite", 404, by_id.clone()),
+        ("site.update", 404, json!({"startBoard": MISSING})),
         ("gate.byId", 404, by_id.clone()),
         ("gate.update", 404, json!({"id": MISSING, "addresses": [], "isOpen": false})),
         ("extras.saveOfUser", 404, json!({"id": MISSING, "extras": null})),

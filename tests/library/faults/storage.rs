@@ -1,6 +1,9 @@
 //! Storage that fails when it is told to.
 
-use std::sync::{Arc, Mutex, RwLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, RwLock},
+};
 
 use async_trait::async_trait;
 use portico_model::{App, ColorScheme, FactorKind, HomeBoards, Provider, SearchPreferences, Timestamp, User};
@@ -215,7 +218,7 @@ ask_first! {
     find_group(name_key: &str) -> Option<String>;
     list_group_keys() -> Vec<(String, String)>;
     list_memberships(user_id: &str) -> Vec<String>;
-    list_groups_with(permissions: &[String]) -> Vec<Named>;
+    list_groups_with(permissions: &[String], most: u32) -> First<Named>;
     list_default_homes() -> Vec<DefaultHome>;
     list_default_homes_of(user_id: Option<&str>) -> Vec<HomeBoards>;
     set_default_home(home: &DefaultHome) -> bool;
@@ -227,7 +230,9 @@ ask_first! {
     list_boards() -> Vec<BoardSummary>;
     list_visible_boards(user_id: Option<&str>) -> Vec<BoardSummary>;
     list_changeable_boards(user_id: &str) -> Vec<BoardSummary>;
-    list_boards_with(app_id: &str) -> Vec<BoardSummary>;
+    list_boards_with(app_id: &str, most: u32) -> AppBoards;
+    list_first_shares(board_ids: &[String], most: u32) -> BTreeMap<String, FirstShares>;
+    list_seen_through(user_id: &str, app_ids: &[String], most: u32) -> BTreeMap<String, First<SeenThrough>>;
     get_board(id: &str) -> Option<Board>;
     find_board(slug: &str) -> Option<String>;
     update_board(board: &Board, name_key: &str) -> bool;

@@ -222,6 +222,13 @@ impl Inputs<'_> {
                 if self.rng.bool() {
                     input["appVisibility"] = json!(self.rng.choice(["everyone", "boards"]));
                 }
+                if self.rng.bool() {
+                    input["pingAllow"] =
+                        json!(
+                            self.rng
+                                .choice([vec![], vec!["10.0.0.1/8", "*.lan"], vec!["nas:80"]])
+                        );
+                }
                 input
             }
             "state.apply" => self.document(),

@@ -63,6 +63,27 @@ fn the_audit_log_names_keys_invites_and_the_readers_own_sessions() {
 }
 
 #[test]
+fn the_audit_log_says_which_session_was_ended_by_its_browser_and_address() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    portico_tests::Fixtures::user(&root, "bob");
+    let bob = server.sign_in("bob", PASSWORD);
+    let other = server.sign_in("bob", PASSWORD);
+    let sessions = bob.query("session.getAll", &Value::Null).data();
+    let sessions = sessions.as_array().expect("a list");
+    let first = sessions.iter().find(|session| session["current"] == false);
+    let id = first.expect("another session")["id"].clone();
+    bob.mutate("session.delete", &json!({ "id": id }))
+        .assert_status(200);
+    drop(other);
+    let page = Browser::of(&server, "root").open("/audit?procedure=session.delete");
+    page.assert_shows(">End a session</a>")
+        .assert_shows(">bob</a>")
+        .assert_shows(", 127.0.0.1</span>")
+        .assert_hides(id.as_str().expect("an id"));
+}
+
+#[test]
 fn a_document_is_shown_as_a_difference_before_it_is_applied() {
     let server = Portico::start();
     let root = administrator(&server);

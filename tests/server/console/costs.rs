@@ -66,6 +66,7 @@ fn each_form_has_a_bound_from_which_on_nothing_of_it_is_read() {
         ("/apps/new", 1536),
         ("/engines/new", 1536),
         ("/profile", 384),
+        ("/status", 256),
         ("/manage/looks", 2176),
         (&*board, 2_816),
         ("/apps/many", 2 * KIB),

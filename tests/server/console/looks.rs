@@ -55,7 +55,8 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
     let saved = browser.submit(&tried, LOOKS, &[&with(&[])[..], &[("logo", &*logo)][..]].concat());
     assert_eq!(saved.path, "/manage/looks?note=saved", "{}", saved.html);
     let stored = json!({"name": "Casa", "logo": logo, "accentColor": "#ffdd00", "wallpaper": null, "density": "icons",
-        "columns": 4, "wideScreens": true, "appVisibility": "everyone", "fixedAppVisibility": null});
+        "columns": 4, "wideScreens": true, "appVisibility": "everyone", "fixedAppVisibility": null, "startBoard": null,
+        "pingAllow": [], "fixedPingAllow": null});
     assert_eq!(looks(&root), stored);
 
     let anonymous = Browser::new(&server);
@@ -166,7 +167,7 @@ fn two_tabs_keep_each_others_fields_and_what_is_refused_says_why() {
     let wrong = browser.upload(&page, LOOKS, &own, ("wallpaper-file", &large));
     wrong
         .assert_status(422)
-        .assert_shows("Das Bild hat 1,1 MB; es darf höchstens 1,1 MB haben");
+        .assert_shows("Das Bild hat 1,1 MB; es darf höchstens 1,0 MB haben");
 }
 
 #[test]

@@ -135,7 +135,12 @@ fn the_search_finds_boards_and_pages_without_a_script() {
     browser
         .open("/destinations")
         .assert_shows("href=\"/users\"")
+        .assert_shows("href=\"/manage/visibility\"")
         .assert_shows("Kitchen");
+    let root = server.sign_in("root", portico_tests::PASSWORD);
+    portico_tests::Fixtures::search_engine(&root, "Library", "lib");
+    let page = browser.open("/?q=librar");
+    page.assert_shows("data-engine").assert_shows("<kbd>lib</kbd>");
     // Others find what they may open.
     let root = server.sign_in("root", portico_tests::PASSWORD);
     portico_tests::Fixtures::user(&root, "grace");
@@ -197,4 +202,70 @@ fn a_public_board_can_be_the_first_page_of_people_who_are_not_signed_in() {
         server.start_again_with(&[&format!("--start-board={gone}")]);
         assert_eq!(Browser::new(&server).open("/").path, "/sign-in", "{gone}");
     }
+}
+
+#[test]
+fn administrators_choose_the_start_board_and_what_is_checked_and_settings_of_the_host_override_both() {
+    let mut server = Portico::start();
+    let root = administrator(&server);
+    portico_tests::Fixtures::user(&root, "grace");
+    let [open, other] = ["Kitchen", "Garage"].map(|name| {
+        let board = json!({ "name": name, "isPublic": true, "items": [] });
+        let board = root.mutate("board.create", &board).data();
+        board["id"].as_str().expect("an id").to_owned()
+    });
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/manage/looks");
+    let fields = [
+        ("density", "comfortable"),
+        ("wideScreens", "yes"),
+        ("startBoard", &*open),
+    ];
+    let saved = browser.submit(&page, "/manage/looks", &fields);
+    assert_eq!(saved.path, "/manage/looks?note=saved", "{}", saved.html);
+    let page = Browser::new(&server).open("/");
+    page.assert_shows("Kitchen").assert_shows("href=\"/sign-in\"");
+    assert_eq!(page.path, "/");
+
+    let page = browser.open("/status");
+    let refused = browser.submit(&page, "/status", &[("pingAllow", "*.lan\n127.0.0.1")]);
+    refused
+        .assert_status(422)
+        .assert_shows("127.0.0.1: must be in a private network")
+        .assert_shows("*.lan\n127.0.0.1</textarea>");
+    let saved = browser.submit(&refused, "/status", &[("pingAllow", "*.LAN,\r\n192.168.0.0/16")]);
+    assert_eq!(saved.path, "/status?note=saved", "{}", saved.html);
+    saved.assert_shows("*.lan\n192.168.0.0/16</textarea>");
+    // Another administrator has changed it since the page was opened.
+    let root = server.sign_in("root", portico_tests::PASSWORD);
+    root.mutate("site.update", &json!({"pingAllow": []}))
+        .assert_status(200);
+    let read = saved.html.split_once("name=\"was-pingAllow\" value=\"");
+    let read = read.and_then(|(_, rest)| rest.split('"').next());
+    let fields = [
+        ("pingAllow", "nas.lan"),
+        ("was-pingAllow", read.expect("what was read")),
+    ];
+    browser
+        .submit(&saved, "/status", &fields)
+        .assert_status(422)
+        .assert_shows("id=\"pingAllow-problem\"");
+    let grace = Browser::of(&server, "grace");
+    let page = grace.open("/status");
+    page.assert_status(200).assert_hides("pingAllow");
+    grace
+        .send_form("/status", &page.token(), &[("pingAllow", "*.lan")])
+        .assert_status(403);
+
+    server.stop().succeeded();
+    server.start_again_with(&[&format!("--start-board={other}"), "--ping-allow=10.0.0.0/8"]);
+    Browser::new(&server).open("/").assert_shows("Garage");
+    let browser = Browser::of(&server, "root");
+    browser
+        .open("/manage/looks")
+        .assert_shows("The setting --start-board of this host decides it.");
+    browser
+        .open("/status")
+        .assert_shows("(--ping and --ping-allow) decide it")
+        .assert_shows("<code>10.0.0.0/8</code>");
 }

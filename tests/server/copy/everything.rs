@@ -72,6 +72,7 @@ impl Everything {
         }
         let looks = json!({
             "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5, "appVisibility": "boards",
+            "startBoard": board, "pingAllow": ["10.0.0.0/8", "*.lan"],
         });
         admin.mutate("site.update", &looks).assert_done();
         for of in [Value::Null, json!(group)] {

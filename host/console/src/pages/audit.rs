@@ -13,7 +13,7 @@ use super::{
     invites::Invite,
     keys::ApiKey,
     paging::Pages,
-    profile::Session,
+    profile::{Session, place},
     segment,
     tiles::{self, BoardLink},
 };
@@ -60,6 +60,23 @@ struct Row {
 }
 
 impl Row {
+    /// The id of the record that it is about.
+    fn target_id(&self) -> Option<&str> {
+        let target = self.target.as_deref()?;
+        match self.ended_session() {
+            Some(_) => target.split(' ').next(),
+            None => Some(target),
+        }
+    }
+
+    /// Of a session that was ended, its address and its browser: the log says them, because the session is gone.
+    fn ended_session(&self) -> Option<(&str, &str)> {
+        let (_, place) = self.target.as_deref()?.split_once(' ')?;
+        place
+            .split_once(' ')
+            .filter(|_| self.procedure == "session.delete")
+    }
+
     /// The ids of the groups with this sign.
     fn groups(&self, sign: char) -> Vec<&str> {
         let changes = self.groups.as_deref().unwrap_or_default().split(' ');
@@ -171,6 +188,20 @@ impl AuditPage<'_> {
         lists.into_iter().filter(|(_, ids)| !ids.is_empty()).collect()
     }
 
+    /// The session that a row ended, in words.
+    fn ended_session(&self, row: &Row) -> Option<String> {
+        let known = |text: &str| Some(text.to_owned()).filter(|text| text != "-");
+        let (address, browser) = row.ended_session()?;
+        let place = place(self.v, known(browser).as_deref(), false);
+        Some(
+            [Some(place), known(address)]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
+    }
+
     /// Name and path of a record that exists.
     fn record(&self, id: &str) -> Option<&(String, String)> {
         self.records.get(id)
@@ -275,7 +306,7 @@ async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String,
     for row in rows {
         let kind = row.procedure.split('.').next().unwrap_or_default();
         let kind = if kind == "sign-in" { "user" } else { kind };
-        if let Some(id) = &row.target {
+        if let Some(id) = row.target_id() {
             wanted.entry(kind).or_default().push(id);
         }
         let groups = ['+', '-'].into_iter().flat_map(|sign| row.groups(sign));
@@ -305,7 +336,7 @@ async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String,
             found.insert(invite.id.clone(), (invite.title().into(), "/invites".into()));
         }
     }
-    // The API does not tell users about the sessions of others.
+    // One that is there still: ending it was refused. The API does not tell users about the sessions of others.
     if !ids("session").is_empty() {
         let sessions: Vec<Session> = visit.api.query("session.getAll", Value::Null).await?;
         for session in sessions

@@ -1,26 +1,30 @@
-//! `/destinations`: the boards and pages that the search box finds besides apps. A page asks for them when people begin
-//! to type.
+//! `/destinations`: the boards, pages and search engines that the search box finds besides apps. A page asks for them when
+//! people begin to type.
 
 use askama::Template;
 use axum::{Router, http::StatusCode, routing::get};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::{PageResult, tiles::BoardLink};
+use super::{PageResult, search::Engine, tiles::BoardLink};
 use crate::visit::{Query, Visit, Visitor};
 
 /// With more boards, only those that fit what is typed are sent.
 const MOST_BOARDS: usize = 200;
+/// The most search engines that are sent.
+const MOST_ENGINES: usize = 200;
 
 pub(super) fn routes() -> Router {
     Router::new().route("/destinations", get(show))
 }
 
-/// A board or a page.
+/// A board, a page, or the site of a search engine.
 pub(super) struct Destination {
     pub name: String,
     pub path: String,
     pub glyph: &'static str,
+    /// The short name of the search engine; empty for others.
+    pub engine: String,
 }
 
 /// What the search box finds besides apps.
@@ -37,7 +41,7 @@ pub(super) struct Destinations {
 
 impl Destinations {
     /// Those that fit a text; with an empty text, all of them but those of too many boards.
-    pub fn of(visit: &Visitor, boards: &[BoardLink], text: &str) -> Self {
+    pub fn of(visit: &Visitor, boards: &[BoardLink], engines: &[Engine], text: &str) -> Self {
         let text = text.to_lowercase();
         let fits = |name: &str| name.to_lowercase().contains(&text);
         let are_many = boards.len() > MOST_BOARDS;
@@ -51,11 +55,21 @@ impl Destinations {
             name: board.name.clone(),
             path: board.path(),
             glyph: "board",
+            engine: String::new(),
+        });
+        let engines = engines.iter().filter(|engine| fits(&engine.name));
+        let engines = engines.take(MOST_ENGINES).filter_map(|engine| {
+            Some(Destination {
+                name: engine.name.clone(),
+                path: engine.site()?,
+                glyph: "search",
+                engine: engine.short.clone(),
+            })
         });
         let pages = pages(visit).into_iter().filter(|page| fits(&page.name));
         Self {
             v: visit.clone(),
-            found: boards.chain(pages).collect(),
+            found: boards.chain(pages).chain(engines).collect(),
             address: are_many.then(|| "/destinations".into()),
             is_shown: !text.is_empty(),
         }
@@ -102,6 +116,7 @@ fn pages(visit: &Visit) -> Vec<Destination> {
     }
     if visit.is_admin() {
         pages.extend([
+            ("/manage/visibility", t.visibility.title, "eye"),
             ("/manage/looks", t.looks.title, "brush"),
             ("/engines", t.common.engines, "search"),
             ("/users", t.common.users, "user"),
@@ -116,19 +131,27 @@ fn pages(visit: &Visit) -> Vec<Destination> {
         name: name.into(),
         path: path.into(),
         glyph,
+        engine: String::new(),
     });
     // Administrators have a page of everyone's keys, too.
     let own_keys = Destination {
         name: format!("{} · {}", t.common.profile, t.keys.title),
         path: "/profile/keys".into(),
         glyph: "key",
+        engine: String::new(),
     };
     pages.chain([own_keys]).collect()
 }
 
 async fn show(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
-    let boards: Vec<BoardLink> = visit.api.query("board.getVisible", Value::Null).await?;
+    let (boards, engines) = tokio::join!(
+        visit.api.query::<Vec<BoardLink>>("board.getVisible", Value::Null),
+        visit
+            .api
+            .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
+    );
+    let (boards, engines) = (boards?, engines?);
     // Fewer are filtered where they are shown.
     let text = if boards.len() > MOST_BOARDS {
         query.text("q").trim()
@@ -137,7 +160,7 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
     };
     let shown = Destinations {
         is_shown: false,
-        ..Destinations::of(&visit, &boards, text)
+        ..Destinations::of(&visit, &boards, &engines, text)
     };
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }

@@ -146,7 +146,7 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     );
     let (preferences, boards, shown_engines, own) = (preferences?, boards?, engines?, own?);
     let text = query.text("q").trim();
-    let destinations = (!text.is_empty()).then(|| Destinations::of(&visit, &boards, text));
+    let destinations = (!text.is_empty()).then(|| Destinations::of(&visit, &boards, &shown_engines, text));
     let links = BoardLinks::of(boards, None);
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
     let content = match (wants_apps, own.boards()) {
@@ -197,8 +197,9 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
-/// The first page of people who are not signed in: the board that the operator has chosen, or else everyone's home
-/// board, as long as everyone may see it. The bar at the top leads to signing in.
+/// The first page of people who are not signed in: the board that the operator or an administrator has chosen, or else everyone's home
+/// board, as long as
+/// everyone may see it. The bar at the top leads to signing in.
 async fn start(visit: Visitor) -> PageResult {
     if onboarding::is_open(&visit.api).await? {
         return Ok(see("/start"));
@@ -206,11 +207,16 @@ async fn start(visit: Visitor) -> PageResult {
     let chosen = match visit.console.start_board.clone() {
         Some(id) => Some(id),
         None => {
-            let home: Home = visit.api.query("board.getHome", Value::Null).await?;
+            let home: Homechosen = visit
+        .apiconsole
+        .start_board
+        .as_ref()
+        .or(visit.looks().query("board.getHome", Value::Null).await?;
             home.home_board_id.or(home.mobile_home_board_id)
         }
     };
-    let Some(id) = chosen else {
+    let Someas_ref());
+    let Some(id) = chosen.cloned(id) = chosen else {
         return Ok(see("/sign-in"));
     };
     match board(visit, Path(id)).await {

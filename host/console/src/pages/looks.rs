@@ -3,12 +3,13 @@
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use portico_rules::bounds;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
     PageResult,
     pictures::{self, MOST_BYTES},
-    profile::size,
+    profile::most,
     tiles::{App, Apps},
 };
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
 /// The form may have two pictures.
 static LOOKS: Fields = Fields::with(2 * MOST_BYTES);
 
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 8] = [
     "name",
     "accentColor",
     "logo",
@@ -33,6 +34,7 @@ const FIELDS: [&str; 7] = [
     "density",
     "columns",
     "wideScreens",
+    "startBoard",
 ];
 
 /// The pictures, each with the field of its upload and the one that removes it.
@@ -59,6 +61,17 @@ struct LooksPage<'a> {
     is_tried: bool,
     /// Apps as an example of tiles.
     apps: Vec<App>,
+    /// The boards that can be the first page of people who are not signed in.
+    boards: Vec<PublicBoard>,
+}
+
+/// A board, as lists of boards have it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PublicBoard {
+    id: String,
+    name: String,
+    is_public: bool,
 }
 
 impl LooksPage<'_> {
@@ -80,12 +93,21 @@ impl LooksPage<'_> {
         bounds::TILE_COLUMNS.map(|number| (number, self.looks.columns == Some(number)))
     }
 
+    fn is_start(&self, board: &PublicBoard) -> bool {
+        self.looks.start_board.as_ref() == Some(&board.id)
+    }
+
+    /// Whether the host has chosen the first page of people who are not signed in.
+    fn has_fixed_start(&self) -> bool {
+        self.v.console.start_board.is_some()
+    }
+
     fn most_bytes(&self) -> usize {
         MOST_BYTES
     }
 
     fn picture_hint(&self) -> String {
-        let most = size(MOST_BYTES, self.v.t.language);
+        let most = most(MOST_BYTES, self.v.t.language);
         fill(self.v.t.looks.picture_hint, &[&most])
     }
 
@@ -114,8 +136,15 @@ async fn example(visit: &Visit) -> Vec<App> {
     found.map(|found| found.items).unwrap_or_default()
 }
 
+/// The public boards, and the one that is chosen.
+async fn boards(visit: &Visit, looks: &Looks) -> Result<Vec<PublicBoard>, ApiError> {
+    let mut boards: Vec<PublicBoard> = visit.api.query("board.getVisible", Value::Null).await?;
+    boards.retain(|board| board.is_public || looks.start_board.as_ref() == Some(&board.id));
+    Ok(boards)
+}
+
 /// The fields of looks, as texts.
-fn texts_of(looks: &Looks) -> [(&'static str, String); 7] {
+fn texts_of(looks: &Looks) -> [(&'static str, String); 8] {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     [
         ("name", text(&looks.name)),
@@ -131,6 +160,7 @@ fn texts_of(looks: &Looks) -> [(&'static str, String); 7] {
                 .unwrap_or_default(),
         ),
         ("wideScreens", if looks.wide_screens { "yes" } else { "" }.into()),
+        ("startBoard", text(&looks.start_board)),
     ]
 }
 
@@ -146,6 +176,7 @@ fn typed(form: &Form) -> Looks {
         density: form.text("density").to_owned(),
         columns: form.text("columns").parse().ok(),
         wide_screens: form.is_ticked("wideScreens"),
+        start_board: text("startBoard"),
         ..Looks::default()
     }
 }
@@ -160,6 +191,7 @@ async fn show(visit: Visitor) -> PageResult {
     let texts = texts_of(&looks);
     let read: Vec<_> = texts.iter().map(|(name, text)| (*name, &**text)).collect();
     let read = WasRead::of(&read);
+    let boards = boards(&visit, &looks).await?;
     Ok(page_with(
         StatusCode::OK,
         &LooksPage {
@@ -169,6 +201,7 @@ async fn show(visit: Visitor) -> PageResult {
             read,
             is_tried: false,
             apps: example(&visit).await,
+            boards,
         },
     ))
 }
@@ -196,8 +229,10 @@ async fn save(visit: Visitor, request: Request) -> PageResult {
     if problems.is_empty() {
         visit.try_looks(typed.clone());
     }
+    let boards = boards(&visit, &typed).await?;
     let again = LooksPage {
         v: &visit,
+        boards,
         looks: typed,
         is_tried: problems.is_empty(),
         problems,
@@ -261,6 +296,7 @@ fn changes(merged: &Merged, typed: &Looks) -> Value {
         ("density", typed.density.clone().into()),
         ("columns", typed.columns.into()),
         ("wideScreens", typed.wide_screens.into()),
+        ("startBoard", typed.start_board.clone().into()),
     ];
     let edited = all.into_iter().filter(|(field, _)| merged.is_edited(field));
     let edited: Map<String, Value> = edited.map(|(field, value)| (field.into(), value)).collect();

@@ -5,7 +5,7 @@ use portico_rules::bounds;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::profile::size;
+use super::profile::{most, size};
 use crate::{api::ApiError, form::Form, texts::fill, visit::Visit};
 
 /// The most bytes of a picture. The script has it from the page.
@@ -26,10 +26,10 @@ pub(super) async fn store(
 ) -> Result<Result<Stored, String>, ApiError> {
     let bytes = form.file(field).cloned().unwrap_or_default();
     if bytes.len() > MOST_BYTES {
-        let size = |bytes| size(bytes, visit.t.language);
+        let language = visit.t.language;
         let problem = fill(
             visit.t.profile.picture_too_large,
-            &[&size(bytes.len()), &size(MOST_BYTES)],
+            &[&size(bytes.len(), language), &most(MOST_BYTES, language)],
         );
         return Ok(Err(problem));
     }

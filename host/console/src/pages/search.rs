@@ -41,6 +41,14 @@ impl Engine {
         portico_icons::engine_icon(&self.id, &self.icon_url)
     }
 
+    /// Its first page, if its template has a host.
+    pub fn site(&self) -> Option<String> {
+        let (scheme, rest) = self.url_template.trim().split_once("://")?;
+        let host = rest.split(['/', '?', '#']).next()?;
+        let is_host = !host.is_empty() && !host.contains("%s");
+        is_host.then(|| format!("{scheme}://{host}/"))
+    }
+
     /// Where it searches for a text.
     pub fn address(&self, text: &str) -> String {
         let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
@@ -64,7 +72,8 @@ async fn search(visit: Visitor, query: Query) -> PageResult {
     }
     let (apps, _) = apps(&visit.api, text, 1).await?;
     let boards: Vec<BoardLink> = visit.api.query("board.getVisible", Value::Null).await?;
-    if apps.items.is_empty() && Destinations::of(&visit, &boards, text).is_empty() {
+    // A text that only names a search engine is searched for.
+    if apps.items.is_empty() && Destinations::of(&visit, &boards, &[], text).is_empty() {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Preferences {

@@ -98,6 +98,7 @@ pub(super) struct SeenBy {
     pub boards: Vec<SeenOn>,
     board_count: usize,
     pub groups_that_see_all: Vec<Named>,
+    groups_that_see_all_count: usize,
 }
 
 /// A board that an app is on.
@@ -135,6 +136,12 @@ impl SeenBy {
     /// How many boards are not named.
     pub fn more_boards(&self) -> usize {
         self.board_count.saturating_sub(self.boards.len())
+    }
+
+    /// How many groups that see every app are not named.
+    pub fn more_groups(&self) -> usize {
+        let named = self.groups_that_see_all.len();
+        self.groups_that_see_all_count.saturating_sub(named)
     }
 }
 

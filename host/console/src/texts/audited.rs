@@ -219,8 +219,8 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("site.get", "Read the looks", "Aussehen lesen"),
     (
         "site.update",
-        "Change looks or who sees what",
-        "Aussehen oder Sichtbarkeit ändern",
+        "Change looks, who sees what, or what is checked",
+        "Aussehen, Sichtbarkeit oder Prüfungen ändern",
     ),
     (
         "searchEngine.create",

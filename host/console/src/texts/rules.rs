@@ -107,6 +107,14 @@ fn german(rule: &Rule) -> String {
         R::NotHashOfPicture { id } => format!("muss der SHA-256 des Bildes sein: {id}"),
         R::NotStoredPicture => "muss die ID eines gespeicherten Bildes sein".into(),
         R::NotColor => "muss eine Farbe sein, etwa #3451c6".into(),
+        R::NotCheckedHost => {
+            "muss ein Netz sein (192.168.0.0/16), eine Adresse, ein Host (nas.lan) oder die Namen darunter (*.lan), ohne Schema \
+             und Port"
+                .into()
+        }
+        R::NotPrivateNetwork => {
+            "muss in einem privaten Netz liegen: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 oder fc00::/7".into()
+        }
 
         R::NumberBetween { least, most, got } => {
             format!("muss eine ganze Zahl von {least} bis {most} sein (jetzt {got})")

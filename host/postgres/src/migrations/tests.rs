@@ -312,6 +312,29 @@ async fn a_database_from_before_default_homes_takes_them_and_keeps_the_pictures_
 
 #[tokio::test]
 #[ignore = "make test-all"]
+async fn looks_from_before_have_no_start_board_and_allow_no_private_network() {
+    let server = Postgresql::shared();
+    let url = server.create_database("home");
+    let client = connect(&url, "first").await;
+    run_missing(&client, &MIGRATIONS[..10]).await.unwrap();
+    let records = "
+        INSERT INTO site (id, name, density, wide_screens) VALUES ('site', 'Casa', 'icons', false);
+        INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Hall', 'hall', true)";
+    server.run("home", records);
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let count = |condition: &str| {
+        let sql = format!("SELECT count(*) FROM site WHERE name = 'Casa' AND {condition}");
+        server.run("home", &sql)
+    };
+    assert_eq!(count("start_board_id IS NULL AND ping_allow = ''"), "1");
+    server.run("home", "UPDATE site SET start_board_id = 'b'");
+    assert_eq!(count("start_board_id = 'b'"), "1");
+    server.run("home", "DELETE FROM board");
+    assert_eq!(count("start_board_id IS NULL"), "1");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
 async fn a_migration_that_fails_changes_nothing() {
     let server = Postgresql::shared();
     let url = database(&server).await;

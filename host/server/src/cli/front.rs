@@ -65,7 +65,7 @@ pub struct FrontSettings {
     #[arg(long, env = "PORTICO_CONSOLE", value_name = "ON|OFF")]
     pub console: Option<Switch>,
     /// The board that people see first who are not signed in, if everyone may see it: its id, which is in its address
-    /// [default: none, they sign in]
+    /// [default: as chosen in the console, none at first: they sign in]
     #[arg(long, env = "PORTICO_START_BOARD", value_name = "ID")]
     pub start_board: Option<String>,
 }

@@ -19,7 +19,8 @@ pub struct PingSettings {
     #[arg(id = "ping", long = "ping", env = "PORTICO_PING", value_name = "WHO")]
     show: Option<Audience>,
     /// The hosts in private networks that may be checked: networks, addresses, hosts and the names below one, such as
-    /// 192.168.0.0/16,nas.lan,*.home [default: none]
+    /// 192.168.0.0/16,nas.lan,*.home. With it, what administrators allow in the console has no effect; an empty list allows
+    /// nothing [default: as allowed in the console, none at first]
     #[arg(
         id = "ping-allow",
         long = "ping-allow",
@@ -70,7 +71,7 @@ impl PingSettings {
         }
         let defaults = CheckerSettings::default();
         let checker = Checker::new(CheckerSettings {
-            allow: self.allow.clone().unwrap_or_default(),
+            allow: self.allow.clone(),
             time_limit: self
                 .time_limit
                 .map_or(defaults.time_limit, |limit| Duration::from_secs(limit.0)),

@@ -1,12 +1,20 @@
-//! `site.*`: what the dashboard looks like, for everyone.
+//! `site.*`: what the dashboard looks like, for everyone, and what administrators decide for the whole of it.
+//!
+//! Invariant: what status checks may reach is told to administrators only.
 
-use portico_model::{TextChange, error::Error};
-use portico_rules::{bounds, rule::Rule};
-use portico_storage::{Access, AppVisibility, DashboardTransaction, Density, Looks, Picture};
+use portico_model::{
+    Id,
+    PathSegment::{Field as At, Index},
+    TextChange,
+    error::{Code, Error},
+};
+use portico_rules::{bounds, checked_hosts::CheckedHost, refusal::Missing, rule::Rule};
+use portico_storage::{ADMIN, Access, AppVisibility, DashboardTransaction, Density, Looks, Picture};
 use serde::Serialize;
 
 use super::{
     state::Change,
+    transaction::require_found,
     validate::{Fields, LABEL},
 };
 use crate::{
@@ -16,13 +24,14 @@ use crate::{
     },
     shape::{
         Bound, Field, NULLABLE_TEXT,
-        Shape::{self, Boolean, Bounded, Choice, Integer, Named, Nothing, Nullable, Record, Text},
+        Shape::{self, Boolean, Bounded, Choice, Integer, List, Named, Nothing, Nullable, Record, Text},
         Shaped, join, optional, records, required,
     },
 };
 
 const COLOR: Shape = Bounded(&Text, Bound::Pattern(r"^\s*#[0-9a-fA-F]{6}\s*$"));
 const COLUMNS: Shape = Bounded(&Integer, Bound::range(bounds::TILE_COLUMNS));
+const HOSTS: Shape = Bounded(&List(&Text), Bound::count(bounds::CHECKED_HOSTS));
 const DENSITY: Shape = Choice(&Density::NAMES);
 const APP_VISIBILITY: Shape = Choice(&AppVisibility::NAMES);
 const APP_VISIBILITY_ABOUT: &str = "Who sees which app: `everyone` all of them, or each only those on `boards` that they may \
@@ -55,19 +64,52 @@ records! {
         wide_screens: Option<bool> = optional("wideScreens", Boolean)
             .about("Whether tiles take the whole width of a wide screen."),
         app_visibility: Option<AppVisibility> = optional("appVisibility", APP_VISIBILITY).about(APP_VISIBILITY_ABOUT),
+        #[serde(default)]
+        start_board: TextChange = optional("startBoard", NULLABLE_TEXT).about(
+            "The board that people see first who are not signed in, as long as everyone may view it: its id, or in a document its \
+             name; null: none, they sign in. The setting `--start-board` of a host overrides it."
+        ),
+        ping_allow: Option<Vec<String>> = optional("pingAllow", HOSTS).about(
+            "The hosts in private networks that status checks may reach: networks (`192.168.0.0/16`), addresses, hosts \
+             (`nas.lan`) and the names below one (`*.lan`). Whatever it says, no check reaches the host's own machine or a \
+             link-local address. The setting `--ping-allow` of a host overrides it."
+        ),
     }
 }
 
-/// The looks, as they are returned.
-pub(super) const LOOKS: Shape = Named("Looks", &Record(FIELDS));
+/// The looks, as an export has them.
+pub(super) const LOOKS: Shape = Named(
+    "Looks",
+    &Record(join!(
+        FIELDS,
+        &[
+            required("startBoard", NULLABLE_TEXT)
+                .about("The board that people see first who are not signed in, by name; null: none."),
+            required("pingAllow", List(&Text))
+                .about("The hosts in private networks that status checks may reach."),
+        ],
+    )),
+);
 
 const SITE: Shape = Named(
     "Site",
     &Record(join!(
         FIELDS,
-        &[required("fixedAppVisibility", Nullable(&APP_VISIBILITY)).about(
-            "Who sees which app on this host, if its setting `--app-visibility` says it; null: as `appVisibility` says."
-        )],
+        &[
+            required("fixedAppVisibility", Nullable(&APP_VISIBILITY)).about(
+                "Who sees which app on this host, if its setting `--app-visibility` says it; null: as `appVisibility` says."
+            ),
+            required("startBoard", NULLABLE_TEXT).about(
+                "The id of the board that people see first who are not signed in, as long as everyone may view it; null: none."
+            ),
+            required("pingAllow", Nullable(&List(&Text))).about(
+                "For administrators, the hosts in private networks that status checks may reach; null for others."
+            ),
+            required("fixedPingAllow", Nullable(&List(&Text))).about(
+                "For administrators, the same if this host's setting `--ping-allow` says it; none if it checks nothing. Null: as \
+                 `pingAllow` says."
+            ),
+        ],
     )),
 );
 
@@ -89,12 +131,15 @@ struct Site {
     #[serde(flatten)]
     looks: Looks,
     fixed_app_visibility: Option<AppVisibility>,
+    start_board: Option<Id>,
+    ping_allow: Option<Vec<String>>,
+    fixed_ping_allow: Option<Vec<String>>,
 }
 
 pub(super) static ROWS: &[Row] = &[
     query("site.get", Nothing, SITE, |call| Box::pin(get(call)))
         .public()
-        .about("What the dashboard looks like, and who sees which app.")
+        .about("What the dashboard looks like, who sees which app, and what people see first who are not signed in.")
         .at("GET", "/api/site"),
     mutation(
         "site.update",
@@ -102,15 +147,29 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         |call| Box::pin(update(call)),
     )
-    .about("Changes what the dashboard looks like, for everyone, and who sees which app. Absent fields stay as they are.")
-    .at("PATCH", "/api/site"),
+    .about(
+        "Changes what the dashboard looks like, for everyone, who sees which app, what people see first who are not signed in, \
+         and what status checks may reach. Absent fields stay as they are.",
+    )
+    .at("PATCH", "/api/site")
+    .refuses(&[Code::NotFound]),
 ];
 
 async fn get(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
-    let looks = transaction.get_looks().await?;
+    let mut looks = transaction.get_looks().await?;
     let in_force = transaction.get_visibility_in_force().await?;
+    let user = call.identity.caller.as_ref();
+    // Which networks there are is nobody else's business.
+    let is_admin = user.is_some_and(|user| user.permissions.iter().any(|held| held == ADMIN));
+    let fixed_hosts = || match &call.resources.reachability {
+        Some(checker) => checker.fixed_hosts(),
+        None => Some(Vec::new()),
+    };
     json(&Site {
+        start_board: looks.start_board.take(),
+        ping_allow: is_admin.then(|| std::mem::take(&mut looks.ping_allow)),
+        fixed_ping_allow: is_admin.then(fixed_hosts).flatten(),
         looks,
         fixed_app_visibility: in_force.is_fixed.then_some(in_force.visibility),
     })
@@ -132,6 +191,9 @@ async fn update(mut call: Call) -> Result<Output, Error> {
         }
     }
     fields.check()?;
+    if let TextChange::Set(id) = &change.start_board {
+        require_found(transaction.get_board(id).await?.is_some(), Missing::Board)?;
+    }
     put(&mut *transaction, &present, &change.of(&present)).await?;
     transaction.commit().await?;
     json(&())
@@ -166,6 +228,9 @@ impl LooksChange {
             if !Picture::is_id(id) {
                 fields.refuse(field, Rule::NotStoredPicture);
             }
+        }
+        if let Some(hosts) = &mut self.ping_allow {
+            *hosts = check_hosts(fields, hosts);
         }
         // The shape has checked the range of the columns.
     }
@@ -206,6 +271,28 @@ impl LooksChange {
             },
             wide_screens: self.wide_screens.unwrap_or(present.wide_screens),
             app_visibility: self.app_visibility.unwrap_or(present.app_visibility),
+            start_board: text(&self.start_board, &present.start_board),
+            ping_allow: self.ping_allow.as_ref().unwrap_or(&present.ping_allow).clone(),
         }
     }
+}
+
+/// Checks the hosts that status checks may reach. Returns them as they are stored, each once.
+fn check_hosts(fields: &mut Fields, hosts: &[String]) -> Vec<String> {
+    fields.count("pingAllow", hosts.len(), *bounds::CHECKED_HOSTS.end());
+    let mut checked = Vec::new();
+    for (index, entry) in hosts.iter().enumerate() {
+        let mut refuse = |rule| fields.refuse_at([At("pingAllow".into()), Index(index as u32)], rule);
+        match CheckedHost::read(entry.trim()) {
+            None => refuse(Rule::NotCheckedHost),
+            Some(host) if !host.is_private() => refuse(Rule::NotPrivateNetwork),
+            Some(host) => {
+                let host = host.to_string();
+                if !checked.contains(&host) {
+                    checked.push(host);
+                }
+            }
+        }
+    }
+    checked
 }

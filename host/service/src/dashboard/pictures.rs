@@ -86,8 +86,8 @@ pub(super) static ROWS: &[Row] = &[mutation(
 .large_input(MOST_VALUES)
 .at("POST", "/api/pictures")
 .about(
-    "Stores a picture and returns its id. Of PNG, JPEG, WebP and GIF, what they say about where, when and by whom they were \
-     made is removed. A picture that looks, icons and the extras of boards do not use goes after a day. `CONFLICT`: there are 2,000 \
+    "Stores a picture and returns its id. What it says about where, when and by whom it was made is removed; of an animated \
+     AVIF it stays. A picture that looks, icons and the extras of boards do not use goes after a day. `CONFLICT`: there are 2,000 \
      pictures or 256 MiB of them, or 50 or 16 MiB of the caller's that nothing uses.",
 )
 .refuses(&[Code::Conflict])];

@@ -2,8 +2,8 @@
 //! boards.
 //!
 //! Invariant: what they say follows from the same state as what callers get (`views.rs` of the SQL drivers), read in one
-//! transaction. Lists of boards, users and apps are bounded, and what is left out is counted; the groups whose permissions
-//! show every app are all named.
+//! transaction. Every list is bounded, and what is left out is counted; the number of statements depends neither on how much
+//! there is nor on how much is asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use portico_model::error::{Code, Error};
 use portico_rules::permissions::{Permission, sees_all_apps};
 use portico_rules::refusal::Missing;
 use portico_storage::{
-    Access, AppFilter, AppVisibility, BoardSummary, DashboardTransaction, Named as NamedRecord, NamedShare,
-    NamedShares, Slice, Viewer,
+    Access, AppBoard, AppBoards, AppFilter, AppVisibility, FirstShares, Named as NamedRecord, SeenThrough,
+    Slice, Viewer, WhyViewed,
 };
 use serde::Serialize;
 
@@ -30,11 +30,11 @@ use crate::{
 };
 
 /// The most boards of an app that are named.
-const MOST_BOARDS: usize = 50;
-/// The most users, and the most groups, of a board that are named.
-const MOST_NAMED: usize = 50;
+const MOST_BOARDS: u32 = 50;
+/// The most users, and the most groups, of a board that are named, and the most groups that see every app.
+const MOST_NAMED: u32 = 50;
 /// The most boards that are named for each app of a user.
-const MOST_REASONS: usize = 5;
+const MOST_REASONS: u32 = 5;
 
 records! {
     struct SeenApps {
@@ -52,21 +52,20 @@ struct SeenBy {
     by_everyone: bool,
     by_strangers: bool,
     boards: Vec<SeenOn>,
-    board_count: usize,
+    board_count: u64,
     groups_that_see_all: Vec<NamedRecord>,
+    groups_that_see_all_count: u64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SeenOn {
-    id: String,
-    name: String,
-    is_public: bool,
-    creator: Option<NamedRecord>,
+    #[serde(flatten)]
+    board: AppBoard,
     users: Vec<NamedRecord>,
-    user_count: usize,
+    user_count: u64,
     groups: Vec<NamedRecord>,
-    group_count: usize,
+    group_count: u64,
 }
 
 const SEEN_BY: Shape = Named(
@@ -96,7 +95,8 @@ const SEEN_BY: Shape = Named(
         .about("The boards that it is on, by name: the first 50."),
         required("boardCount", Integer).about("On how many boards it is."),
         required("groupsThatSeeAll", List(&NAMED))
-            .about("The groups with a permission whose holders see every app, by name."),
+            .about("The groups with a permission whose holders see every app, by name: the first 50."),
+        required("groupsThatSeeAllCount", Integer).about("How many groups have such a permission."),
     ]),
 );
 
@@ -115,13 +115,13 @@ struct SeenApp {
     name: String,
     icon_url: String,
     boards: Vec<Through>,
-    board_count: usize,
+    board_count: u64,
 }
 
 #[derive(Serialize)]
 struct Through {
-    id: String,
-    name: String,
+    #[serde(flatten)]
+    board: NamedRecord,
     by: &'static str,
     group: Option<NamedRecord>,
 }
@@ -190,12 +190,9 @@ async fn seen_by(mut call: Call) -> Result<Output, Error> {
     let app = transaction.get_app(&input.id, &Viewer::Everything).await?;
     require_found(app.is_some(), Missing::App)?;
     let in_force = transaction.get_visibility_in_force().await?;
-    let boards = transaction.list_boards_with(&input.id).await?;
-    let by_strangers = boards.iter().any(|board| board.is_public);
-    let mut seen_on = Vec::new();
-    for board in boards.iter().take(MOST_BOARDS) {
-        seen_on.push(seen_on_board(&mut *transaction, board).await?);
-    }
+    let AppBoards { boards, public_count } = transaction.list_boards_with(&input.id, MOST_BOARDS).await?;
+    let ids: Vec<_> = boards.items.iter().map(|board| board.id.clone()).collect();
+    let mut shares = transaction.list_first_shares(&ids, MOST_NAMED).await?;
     let given = [Permission::AppCreate, Permission::BoardViewAll];
     let permissions: BTreeSet<&str> = given
         .iter()
@@ -203,42 +200,26 @@ async fn seen_by(mut call: Call) -> Result<Output, Error> {
         .copied()
         .collect();
     let permissions: Vec<String> = permissions.into_iter().map(ToOwned::to_owned).collect();
+    let groups = transaction.list_groups_with(&permissions, MOST_NAMED).await?;
+    let seen_on = boards.items.into_iter().map(|board| {
+        let FirstShares { users, groups } = shares.remove(&board.id).unwrap_or_default();
+        SeenOn {
+            board,
+            users: users.items,
+            user_count: users.count,
+            groups: groups.items,
+            group_count: groups.count,
+        }
+    });
     json(&SeenBy {
         visibility: in_force.visibility,
         is_fixed: in_force.is_fixed,
-        by_everyone: by_strangers || in_force.visibility == AppVisibility::Everyone,
-        by_strangers,
-        boards: seen_on,
-        board_count: boards.len(),
-        groups_that_see_all: transaction.list_groups_with(&permissions).await?,
-    })
-}
-
-async fn seen_on_board(
-    transaction: &mut dyn DashboardTransaction,
-    board: &BoardSummary,
-) -> Result<SeenOn, Error> {
-    let shares = transaction.get_named_shares(&board.id).await?.unwrap_or_default();
-    let creator = match &board.creator_id {
-        Some(id) => transaction.get_session_user(id).await?,
-        None => None,
-    };
-    let first = |shares: &[NamedShare]| {
-        let named = shares.iter().take(MOST_NAMED);
-        named.map(|share| share.named.clone()).collect()
-    };
-    Ok(SeenOn {
-        id: board.id.clone(),
-        name: board.name.clone(),
-        is_public: board.is_public,
-        creator: creator.map(|user| NamedRecord {
-            id: user.id,
-            name: user.name,
-        }),
-        users: first(&shares.users),
-        user_count: shares.users.len(),
-        groups: first(&shares.groups),
-        group_count: shares.groups.len(),
+        by_everyone: public_count > 0 || in_force.visibility == AppVisibility::Everyone,
+        by_strangers: public_count > 0,
+        boards: seen_on.collect(),
+        board_count: boards.count,
+        groups_that_see_all: groups.items,
+        groups_that_see_all_count: groups.count,
     })
 }
 
@@ -270,97 +251,44 @@ async fn seen_apps(mut call: Call) -> Result<Output, Error> {
     };
     let apps = transaction.list_apps(&filter, slice).await?;
     let total_count = transaction.count_apps(&filter).await?;
-    let mut reasons = match everything {
-        Some(_) => None,
-        None => Some(Reasons::of(&mut *transaction, &user_id).await?),
+    let ids: Vec<_> = apps.iter().map(|app| app.id.clone()).collect();
+    let mut through = match everything {
+        Some(_) => BTreeMap::new(),
+        None => {
+            transaction
+                .list_seen_through(&user_id, &ids, MOST_REASONS)
+                .await?
+        }
     };
-    let mut items = Vec::with_capacity(apps.len());
-    for app in apps {
-        let (boards, board_count) = match &mut reasons {
-            Some(reasons) => reasons.for_app(&mut *transaction, &app.id).await?,
-            None => (Vec::new(), 0),
-        };
-        items.push(SeenApp {
+    let items = apps.into_iter().map(|app| {
+        let boards = through.remove(&app.id).unwrap_or_default();
+        SeenApp {
             id: app.id,
             name: app.name,
             icon_url: app.icon_url,
-            boards,
-            board_count,
-        });
-    }
+            boards: boards.items.into_iter().map(Through::from).collect(),
+            board_count: boards.count,
+        }
+    });
     json(&Seen {
         everything,
-        items,
+        items: items.collect(),
         total_count,
     })
 }
 
-/// Why a user may view boards.
-struct Reasons<'a> {
-    user_id: &'a str,
-    visible: BTreeSet<String>,
-    groups: BTreeSet<String>,
-    /// The shares that were read so far, by board.
-    shares: BTreeMap<String, NamedShares>,
-}
-
-impl<'a> Reasons<'a> {
-    async fn of(transaction: &mut dyn DashboardTransaction, user_id: &'a str) -> Result<Self, Error> {
-        let visible = transaction.list_visible_boards(Some(user_id)).await?;
-        Ok(Self {
-            user_id,
-            visible: visible.into_iter().map(|board| board.id).collect(),
-            groups: transaction.list_memberships(user_id).await?.into_iter().collect(),
-            shares: BTreeMap::new(),
-        })
-    }
-
-    /// The first boards through which the user sees an app, and how many there are.
-    async fn for_app(
-        &mut self,
-        transaction: &mut dyn DashboardTransaction,
-        app_id: &str,
-    ) -> Result<(Vec<Through>, usize), Error> {
-        let mut boards = transaction.list_boards_with(app_id).await?;
-        boards.retain(|board| self.visible.contains(&board.id));
-        let count = boards.len();
-        let mut through = Vec::new();
-        for board in boards.into_iter().take(MOST_REASONS) {
-            let (by, group) = self.why(transaction, &board).await?;
-            through.push(Through {
-                id: board.id,
-                name: board.name,
-                by,
-                group,
-            });
+impl From<SeenThrough> for Through {
+    fn from(through: SeenThrough) -> Self {
+        let (by, group) = match through.why {
+            WhyViewed::Creator => ("creator", None),
+            WhyViewed::User => ("user", None),
+            WhyViewed::Group(group) => ("group", Some(group)),
+            WhyViewed::Public => ("public", None),
+        };
+        Self {
+            board: through.board,
+            by,
+            group,
         }
-        Ok((through, count))
-    }
-
-    /// Why the user may view a board that they may view.
-    async fn why(
-        &mut self,
-        transaction: &mut dyn DashboardTransaction,
-        board: &BoardSummary,
-    ) -> Result<(&'static str, Option<NamedRecord>), Error> {
-        if board.creator_id.as_deref() == Some(self.user_id) {
-            return Ok(("creator", None));
-        }
-        if !self.shares.contains_key(&board.id) {
-            let shares = transaction.get_named_shares(&board.id).await?;
-            self.shares.insert(board.id.clone(), shares.unwrap_or_default());
-        }
-        let shares = &self.shares[&board.id];
-        if shares.users.iter().any(|share| share.named.id == self.user_id) {
-            return Ok(("user", None));
-        }
-        let group = shares
-            .groups
-            .iter()
-            .find(|share| self.groups.contains(&share.named.id));
-        Ok(match group {
-            Some(group) => ("group", Some(group.named.clone())),
-            None => ("public", None),
-        })
     }
 }

@@ -117,15 +117,23 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let user_id = call.identity.user_id().unwrap_or_default();
     let mut transaction = call.begin(Access::Write).await?;
-    let sessions = transaction.list_sessions(user_id).await?;
     // Another user's session counts as missing.
-    let own = sessions.iter().any(|session| session.id == input.id);
-    require_found(
-        own && transaction.delete_session(&input.id).await?,
-        Missing::Session,
-    )?;
+    let mut sessions = transaction.list_sessions(user_id).await?.into_iter();
+    let session = sessions.find(|session| session.id == input.id);
+    let session = session.ok_or_else(|| Error::not_found(Missing::Session))?;
+    require_found(transaction.delete_session(&session.id).await?, Missing::Session)?;
+    if let Some(audited) = &call.audited {
+        audited.summarise(summary(&session));
+    }
     transaction.commit().await?;
     json(&())
+}
+
+/// What the audit log says of a session that is gone: its id, its address and its browser, as far as they are known.
+fn summary(session: &Session) -> String {
+    let address = session.address.map_or("-".into(), |address| address.to_string());
+    let browser = session.browser.as_deref().unwrap_or("-");
+    format!("{} {address} {browser}", session.id)
 }
 
 async fn delete_others(call: Call) -> Result<Output, Error> {

@@ -33,6 +33,14 @@ async fn fill(store: &Store, pictures: &[(&str, u64)]) {
 pub async fn looks_read_back_as_they_were_set(store: &Store) {
     assert_eq!(store.read().await.get_looks().await.unwrap(), Looks::default());
     fill(store, &[("logo", 1), ("wall", 1)]).await;
+    let mut writer = store.write().await;
+    assert!(
+        writer
+            .insert_board(&board("hall", None, vec![]), "hall")
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
     let all = Looks {
         name: Some("Casa Ü".into()),
         logo: Some("logo".into()),
@@ -42,6 +50,8 @@ pub async fn looks_read_back_as_they_were_set(store: &Store) {
         columns: Some(7),
         wide_screens: false,
         app_visibility: AppVisibility::Boards,
+        start_board: Some("hall".into()),
+        ping_allow: vec!["10.0.0.0/8".into(), "*.lan".into()],
     };
     for looks in [&all, &Looks::default(), &all] {
         let mut writer = store.write().await;
@@ -50,16 +60,30 @@ pub async fn looks_read_back_as_they_were_set(store: &Store) {
         writer.commit().await.unwrap();
         assert_eq!(store.read().await.get_looks().await.unwrap(), *looks);
     }
+    for missing in [
+        Looks {
+            wallpaper: Some("gone".into()),
+            ..all.clone()
+        },
+        Looks {
+            start_board: Some("gone".into()),
+            ..all.clone()
+        },
+    ] {
+        let refused = store.write().await.set_looks(&missing).await;
+        assert!(
+            matches!(refused, Err(Error::Constraint(Constraint::Reference))),
+            "{refused:?}"
+        );
+    }
+    // It goes with its board.
     let mut writer = store.write().await;
-    let missing = Looks {
-        wallpaper: Some("gone".into()),
+    assert!(writer.delete_board("hall").await.unwrap());
+    let without = Looks {
+        start_board: None,
         ..all
     };
-    let refused = writer.set_looks(&missing).await;
-    assert!(
-        matches!(refused, Err(Error::Constraint(Constraint::Reference))),
-        "{refused:?}"
-    );
+    assert_eq!(writer.get_looks().await.unwrap(), without);
 }
 
 pub async fn a_picture_is_stored_once_and_outlives_who_uploaded_it(store: &Store) {

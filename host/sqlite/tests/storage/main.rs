@@ -141,6 +141,7 @@ on_every_driver! {
         a_viewer_sees_apps_if_they_see_each_of_them
         what_is_stored_decides_who_sees_which_app_unless_it_is_fixed
         the_boards_of_an_app_and_the_groups_that_see_all_are_found_by_name
+        who_sees_an_app_is_named_up_to_a_bound_and_counted
     }
     password_links {
         a_link_is_its_users_until_it_expires_is_replaced_or_is_used

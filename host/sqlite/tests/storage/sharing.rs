@@ -1,6 +1,8 @@
 //! Who may change a board: who made it, and with whom it is shared so. And which apps they see.
 
-use portico_storage::{AppFilter, AppVisibility, BoardItem, Looks, Share, Shares, Slice, Viewer};
+use portico_storage::{
+    AppFilter, AppVisibility, BoardItem, First, Looks, Named, Share, Shares, Slice, Viewer, WhyViewed,
+};
 
 use crate::store::{Store, app, board, texts, user};
 
@@ -202,15 +204,18 @@ pub async fn the_boards_of_an_app_and_the_groups_that_see_all_are_found_by_name(
         let items = items[usize::from(id != "x")..].to_vec();
         assert!(writer.insert_board(&board(id, None, items), id).await.unwrap());
     }
-    for (app_id, expected) in [
-        ("a", &["y", "z"][..]),
-        ("b", &["x", "y"]),
-        ("missing", &[]),
-        ("a\0", &[]),
+    for (app_id, most, expected, count) in [
+        ("a", 9, &["y", "z"][..], 2),
+        ("a", 1, &["y"], 2),
+        ("b", 9, &["x", "y"], 2),
+        ("missing", 9, &[], 0),
+        ("a\0", 9, &[], 0),
     ] {
-        let boards = writer.list_boards_with(app_id).await.unwrap();
-        let names: Vec<_> = boards.iter().map(|board| &board.name[..]).collect();
-        assert_eq!(names, expected, "{app_id}");
+        let found = writer.list_boards_with(app_id, most).await.unwrap();
+        let boards = found.boards.items.iter();
+        let names: Vec<_> = boards.map(|board| &board.name[..]).collect();
+        assert_eq!((&names[..], found.boards.count), (expected, count), "{app_id}");
+        assert_eq!(found.public_count, 0);
     }
     assert!(
         writer
@@ -224,8 +229,127 @@ pub async fn the_boards_of_an_app_and_the_groups_that_see_all_are_found_by_name(
         (&["app-full-all"], &[]),
         (&[], &[]),
     ] {
-        let groups = writer.list_groups_with(&texts(permissions)).await.unwrap();
-        let names: Vec<_> = groups.iter().map(|group| &group.name[..]).collect();
-        assert_eq!(names, expected, "{permissions:?}");
+        let groups = writer.list_groups_with(&texts(permissions), 9).await.unwrap();
+        let names: Vec<_> = groups.items.iter().map(|group| &group.name[..]).collect();
+        assert_eq!(
+            (&names[..], groups.count),
+            (expected, expected.len() as u64),
+            "{permissions:?}"
+        );
     }
+    let both = writer
+        .list_groups_with(&texts(&["admin", "app-create"]), 1)
+        .await
+        .unwrap();
+    assert_eq!((both.items.len(), both.count), (1, 2));
+}
+
+pub async fn who_sees_an_app_is_named_up_to_a_bound_and_counted(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    writer
+        .insert_apps(&[app("a", "a"), app("b", "b"), app("c", "c")])
+        .await
+        .unwrap();
+    let on = |app_id: &str| {
+        vec![BoardItem::App {
+            app_id: app_id.into(),
+        }]
+    };
+    for (id, maker, items) in [
+        ("to-group", None, on("a")),
+        ("to-user", None, on("a")),
+        ("theirs", Some("member"), on("a")),
+        ("to-nobody", Some("maker"), on("a")),
+        (
+            "bookmarked",
+            None,
+            vec![BoardItem::Bookmarks {
+                app_ids: texts(&["a", "b"]),
+            }],
+        ),
+    ] {
+        assert!(writer.insert_board(&board(id, maker, items), id).await.unwrap());
+    }
+    let groups = vec![share("viewers", false), share("changers", false)];
+    let users = vec![
+        share("viewer", false),
+        share("member", true),
+        share("changer", false),
+    ];
+    let none = Vec::new();
+    for (id, users, groups) in [
+        ("to-group", &none, &groups),
+        ("to-user", &users, &groups),
+        ("bookmarked", &none, &groups),
+    ] {
+        let shares = Shares {
+            users: users.clone(),
+            groups: groups.clone(),
+        };
+        assert!(writer.share_board(id, &shares).await.unwrap());
+    }
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    let boards = texts(&["to-user", "to-group", "to-nobody", "missing"]);
+    let shares = reader.list_first_shares(&boards, 2).await.unwrap();
+    let names = |named: &First<Named>| {
+        (
+            named.items.iter().map(|named| named.id.clone()).collect(),
+            named.count,
+        )
+    };
+    assert_eq!(shares.keys().collect::<Vec<_>>(), ["to-group", "to-user"]);
+    assert_eq!(
+        names(&shares["to-user"].users),
+        (texts(&["changer", "member"]), 3)
+    );
+    assert_eq!(
+        names(&shares["to-user"].groups),
+        (texts(&["changers", "viewers"]), 2)
+    );
+    assert_eq!(names(&shares["to-group"].users), (vec![], 0));
+
+    let apps = texts(&["a", "b", "c", "missing"]);
+    let seen = reader.list_seen_through("member", &apps, 3).await.unwrap();
+    let through = |app_id: &str| -> (Vec<_>, u64) {
+        let boards = seen[app_id]
+            .items
+            .iter()
+            .map(|through| (&through.board.id[..], through.why.clone()));
+        (boards.collect(), seen[app_id].count)
+    };
+    let changers = WhyViewed::Group(Named {
+        id: "changers".into(),
+        name: "changers".into(),
+    });
+    assert_eq!(seen.keys().collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(
+        through("a"),
+        (
+            vec![
+                ("bookmarked", changers.clone()),
+                ("theirs", WhyViewed::Creator),
+                ("to-group", changers.clone()),
+            ],
+            4
+        )
+    );
+    assert_eq!(through("b"), (vec![("bookmarked", changers)], 1));
+    // A permission shows what is shared with no one.
+    let seen = reader.list_seen_through("b-all", &apps, 9).await.unwrap();
+    assert_eq!(seen["a"].count, 5);
+    assert!(
+        seen["a"]
+            .items
+            .iter()
+            .all(|through| through.why == WhyViewed::Public)
+    );
+    assert!(
+        reader
+            .list_seen_through("stranger", &apps, 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

@@ -30,7 +30,7 @@ pub(crate) fn closed_port() -> (tokio::net::TcpSocket, u16) {
 
 fn checker(clock: Arc<Stopped>) -> Checker {
     Checker::new(CheckerSettings {
-        allow: "127.0.0.1".parse().unwrap(),
+        allow: Some("127.0.0.1".parse().unwrap()),
         time_limit: Duration::from_secs(60),
         about: "https://portico.example/status".into(),
         clock,
@@ -65,10 +65,10 @@ fn a_look_returns_at_once_and_starts_the_check_that_a_later_look_finds() {
     let (clock, (address, heads)) = (Arc::new(Stopped::default()), serve());
     let checker = checker(clock.clone());
     let url = format!("http://{address}/health?a=b");
-    assert_eq!(checker.look(&[&url]), [Known::NOTHING]);
+    assert_eq!(checker.look(&[&url], &[]), [Known::NOTHING]);
     checker.wait_until_idle();
     clock.0.store(1000, SeqCst);
-    let [known] = checker.look(&[&url])[..] else {
+    let [known] = checker.look(&[&url], &[])[..] else {
         panic!("one URL");
     };
     assert!(matches!(known.status, Status::Up { .. }), "{known:?}");
@@ -96,7 +96,7 @@ fn the_same_url_a_thousand_times_and_by_many_is_one_request_a_minute() {
         clock.0.store(minute * 60_000, SeqCst);
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| assert_eq!(checker.look(&urls).len(), urls.len()));
+                scope.spawn(|| assert_eq!(checker.look(&urls, &[]).len(), urls.len()));
             }
         });
         checker.wait_until_idle();
@@ -117,9 +117,14 @@ fn ten_thousand_apps_that_are_down_are_all_found_to_be() {
         .map(|number| format!("http://127.0.0.1:{port}/{number}"))
         .collect();
     let urls: Vec<_> = urls.iter().map(String::as_str).collect();
-    assert!(checker.look(&urls).iter().all(|known| *known == Known::NOTHING));
+    assert!(
+        checker
+            .look(&urls, &[])
+            .iter()
+            .all(|known| *known == Known::NOTHING)
+    );
     checker.wait_until_idle();
-    let known = checker.look(&urls);
+    let known = checker.look(&urls, &[]);
     assert!(
         known
             .iter()
@@ -130,7 +135,7 @@ fn ten_thousand_apps_that_are_down_are_all_found_to_be() {
 #[test]
 fn what_cannot_be_checked_is_said_at_once() {
     let checker = checker(Arc::default());
-    let statuses = checker.look(&["http://127.0.0.1:25/", "ftp://127.0.0.1/", "nas.lan"]);
+    let statuses = checker.look(&["http://127.0.0.1:25/", "ftp://127.0.0.1/", "nas.lan"], &[]);
     let statuses: Vec<_> = statuses.iter().map(|known| known.status).collect();
     let refused = [Refused::Port, Refused::Url, Refused::Url].map(Status::NotAllowed);
     assert_eq!(statuses, refused);
@@ -146,10 +151,50 @@ fn a_checker_that_is_dropped_gives_up_what_runs_and_what_waits() {
         .map(|number| format!("http://{address}/{number}"))
         .collect();
     let urls: Vec<_> = urls.iter().map(String::as_str).collect();
-    checker.look(&urls);
+    checker.look(&urls, &[]);
     // One runs, and is never answered.
     let (mut stream, _) = listener.accept().unwrap();
     drop(checker);
     // Its connection ends, with what was sent before.
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
+}
+
+/// Loopback is what the operator alone allows, so a stored list cannot make anything of a test answer.
+#[test]
+fn what_is_stored_is_followed_from_the_next_look_on_and_what_the_operator_says_overrides_it() {
+    let url = "http://[fd5a:9c31:77e0::1]:8080/";
+    let checker = Checker::new(CheckerSettings {
+        time_limit: Duration::from_millis(1),
+        clock: Arc::new(Stopped::default()),
+        ..CheckerSettings::default()
+    })
+    .unwrap();
+    let status_with = |stored: &[String]| {
+        checker.look(&[url], stored);
+        checker.wait_until_idle();
+        checker.look(&[url], stored)[0].status
+    };
+    let private = ["fd00::/8".to_owned()];
+    assert_eq!(checker.fixed_hosts(), None);
+    assert_eq!(status_with(&[]), Status::NotAllowed(Refused::Address));
+    assert_eq!(
+        status_with(&["*.lan".to_owned()]),
+        Status::NotAllowed(Refused::Address)
+    );
+    let Status::Down(_) = status_with(&private) else {
+        panic!("it is allowed, and there is nothing");
+    };
+
+    let fixed = Checker::new(CheckerSettings {
+        allow: Some("*.lan,192.168.1.1/16".parse().unwrap()),
+        ..CheckerSettings::default()
+    })
+    .unwrap();
+    assert_eq!(fixed.fixed_hosts().unwrap(), ["*.lan", "192.168.0.0/16"]);
+    fixed.look(&[url], &private);
+    fixed.wait_until_idle();
+    assert_eq!(
+        fixed.look(&[url], &private)[0].status,
+        Status::NotAllowed(Refused::Address)
+    );
 }

@@ -83,17 +83,17 @@ fn fixed(names: &[(&'static str, &[&str])]) -> Arc<Fixed> {
     Arc::new(Fixed(names.collect(), AtomicUsize::new(0)))
 }
 
-fn probe(allow: &str, names: Arc<dyn Names>, limit: Duration) -> Probe {
-    Probe {
-        allow: allow.parse().unwrap(),
+fn probe(allow: &str, names: Arc<dyn Names>, limit: Duration) -> (Probe, AllowList) {
+    let probe = Probe {
         resolver: Resolver::new(names),
         tls: tls::connector().unwrap(),
         limit,
-    }
+    };
+    (probe, allow.parse().unwrap())
 }
 
-async fn check_with(probe: &Probe, url: &str) -> Option<Status> {
-    probe.check(&Target::of(url, "portico").unwrap()).await
+async fn check_with((probe, allow): &(Probe, AllowList), url: &str) -> Option<Status> {
+    probe.check(&Target::of(url, "portico").unwrap(), allow).await
 }
 
 /// Checks a URL of this machine.

@@ -213,6 +213,8 @@ pub static TABLES: [Table; 29] = [
             "tile_columns",
             "wide_screens",
             "app_visibility",
+            "start_board_id",
+            "ping_allow",
         ],
     ),
     table(

@@ -1,6 +1,6 @@
 //! What Portico stores where it is the dashboard itself, in memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -20,6 +20,7 @@ use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::looks::{Looks, NewPicture, Picture, PictureCount, VisibilityInForce};
 use crate::records::{ProviderSubject, Result, Viewer};
 use crate::second_factors::SecondFactor;
+use crate::seen::{AppBoards, First, FirstShares, SeenThrough};
 use portico_model::{FactorKind, HomeBoards, Id, Provider, Timestamp};
 
 #[async_trait]
@@ -270,8 +271,8 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(self.state.list_memberships(user_id))
     }
 
-    async fn list_groups_with(&mut self, permissions: &[String]) -> Result<Vec<Named>> {
-        Ok(self.state.groups_with(permissions))
+    async fn list_groups_with(&mut self, permissions: &[String], most: u32) -> Result<First<Named>> {
+        Ok(First::of(self.state.groups_with(permissions), most))
     }
 
     async fn list_default_homes(&mut self) -> Result<Vec<DefaultHome>> {
@@ -333,10 +334,27 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(boards)
     }
 
-    async fn list_boards_with(&mut self, app_id: &str) -> Result<Vec<BoardSummary>> {
-        let mut boards = self.list_boards().await?;
-        boards.retain(|board| self.state.boards[&board.id].has(app_id));
-        Ok(boards)
+    async fn list_boards_with(&mut self, app_id: &str, most: u32) -> Result<AppBoards> {
+        Ok(self.state.app_boards(app_id, most))
+    }
+
+    async fn list_first_shares(
+        &mut self,
+        board_ids: &[String],
+        most: u32,
+    ) -> Result<BTreeMap<String, FirstShares>> {
+        Ok(self.state.first_shares(board_ids, most))
+    }
+
+    async fn list_seen_through(
+        &mut self,
+        user_id: &str,
+        app_ids: &[String],
+        most: u32,
+    ) -> Result<BTreeMap<String, First<SeenThrough>>> {
+        Ok(self
+            .state
+            .seen_through(user_id, self.views_by_shares, app_ids, most))
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
@@ -505,6 +523,7 @@ impl DashboardTransaction for MemoryTransaction {
     async fn set_looks(&mut self, looks: &Looks) -> Result<()> {
         self.change(|state| {
             State::check_reference(&state.pictures, looks.logo.iter().chain(&looks.wallpaper))?;
+            State::check_reference(&state.boards, &looks.start_board)?;
             state.looks = looks.clone();
             Ok(())
         })

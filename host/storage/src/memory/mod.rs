@@ -17,6 +17,7 @@ mod home_boards;
 mod identities;
 mod invites;
 mod second_factors;
+mod seen;
 mod state;
 mod transaction;
 

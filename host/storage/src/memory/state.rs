@@ -287,6 +287,7 @@ impl State {
             clear(&mut boards.home_board_id, id);
             clear(&mut boards.mobile_home_board_id, id);
         }
+        clear(&mut self.looks.start_board, id);
         self.extras.remove(&ExtrasOf::Board(id.to_owned()));
         self.boards.remove(id).is_some()
     }

@@ -55,6 +55,9 @@ fn a_damaged_picture_is_read_to_its_end_once_and_never_grows() {
         (Format::Png, png(&chunks, SECRET)),
         (Format::Gif, gif(&comment, SECRET)),
         (Format::Webp, webp(0x2c, &parts, SECRET)),
+        (Format::Avif, avif_with(SECRET, false)),
+        (Format::Avif, avif_with(SECRET, true)),
+        (Format::Ico, ico(&png(&chunks, SECRET))),
     ];
     let mut numbers = Numbers(0x5eed);
     for round in 0..20_000 {
@@ -107,7 +110,32 @@ fn the_worst_pictures_of_the_greatest_length_are_read_and_do_not_grow() {
             Format::Webp,
             fill(b"RIFF\xff\xff\xff\x7fWEBP", &riff_chunk(b"EXIF", b"")),
         ),
+        // A table of places without end, boxes without content, and entries that lead to the same bytes.
+        (
+            Format::Avif,
+            fill(
+                &endless(&avif_with(SECRET, false)),
+                b"\0\x02\0\0\0\0\0\0\0\0\xff\xff",
+            ),
+        ),
+        (Format::Avif, fill(&avif(1, 1), b"\0\0\0\x08free")),
+        (
+            Format::Ico,
+            fill(b"\0\0\x01\0\xff\0", b"\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0"),
+        ),
     ] {
         assert!(kept(format, &file).len() <= file.len());
     }
+}
+
+/// The same up to its places, which go on to the end of what is added.
+fn endless(avif: &[u8]) -> Vec<u8> {
+    let at = avif.windows(4).position(|kind| kind == b"iloc").unwrap();
+    let meta = avif.windows(4).position(|kind| kind == b"meta").unwrap();
+    let mut file = avif[..at + 12].to_vec();
+    // Both boxes last to the end of the file, and parts have no bytes.
+    file[meta - 4..meta].fill(0);
+    file[at - 4..at].fill(0);
+    file[at + 8..].copy_from_slice(b"\0\0\xff\xff");
+    file
 }

@@ -60,6 +60,36 @@ fn avif_and_ico_that_no_browser_can_draw_are_too_large() {
 }
 
 #[test]
+fn the_items_of_an_avif_that_are_metadata_become_zeros_where_they_stand() {
+    for wide in [false, true] {
+        let zeros = avif_with(&[0; SECRET.len()], wide);
+        assert_clean(Format::Avif, &avif_with(SECRET, wide), &zeros);
+        assert_clean(Format::Avif, &zeros, &zeros);
+    }
+    let plain = avif(64, 64);
+    assert_clean(Format::Avif, &plain, &plain);
+}
+
+#[test]
+fn the_pngs_of_an_ico_are_without_metadata_and_bitmaps_stay() {
+    let chunks = [chunk(b"eXIf", &exif(true)), chunk(b"tEXt", SECRET)];
+    let clean = ico(&kept(Format::Png, &png(&chunks, SECRET)));
+    let file = ico(&png(&chunks, SECRET));
+    assert_clean(Format::Ico, &file, &clean);
+    assert_clean(Format::Ico, &[file, SECRET.to_vec()].concat(), &clean);
+    assert_clean(Format::Ico, &clean, &clean);
+    let bitmap = ico(&bitmap(16, 16));
+    assert_clean(Format::Ico, &bitmap, &bitmap);
+    // Two entries that lead to the same bytes would grow.
+    let mut twice = b"\0\0\x01\0\x02\0".to_vec();
+    for _ in 0..2 {
+        twice.extend(b"\x10\x10\0\0\x01\0\x20\0\x28\0\0\0\x26\0\0\0");
+    }
+    twice.extend(&bitmap[22..]);
+    assert_clean(Format::Ico, &twice, &twice);
+}
+
+#[test]
 fn a_picture_without_metadata_comes_back_byte_for_byte() {
     let orientation = |exif: &[u8]| [with_exif(exif)];
     for (format, file) in [

@@ -184,6 +184,70 @@ pub fn avif(width: u32, height: u32) -> Vec<u8> {
     file
 }
 
+fn avif_box(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u32 + 8).to_be_bytes();
+    [&length[..], kind, content].concat()
+}
+
+/// An AVIF whose items are pixels, and this as Exif and XMP: the Exif in a box of its own, the XMP in two parts of the file. With
+/// numbers of 4 bytes, or of 8.
+pub fn avif_with(metadata: &[u8], wide: bool) -> Vec<u8> {
+    let number = |value: usize| -> Vec<u8> {
+        match wide {
+            false => (value as u32).to_be_bytes().to_vec(),
+            true => (value as u64).to_be_bytes().to_vec(),
+        }
+    };
+    let short = |value: u16| value.to_be_bytes().to_vec();
+    let start = avif(64, 64);
+    let item =
+        |id: u8, kind: &[u8]| avif_box(b"infe", &[&b"\x02\0\0\0\0"[..], &[id], b"\0\0", kind].concat());
+    let xmp = item(3, b"mime\0application/rdf+xml\0");
+    let items = [
+        &b"\0\0\0\0\0\x03"[..],
+        &item(1, b"av01\0"),
+        &item(2, b"Exif\0"),
+        &xmp,
+    ]
+    .concat();
+    let half = metadata.len() / 2;
+    let meta = |begin: usize| {
+        let place = |id: u16, method: u16, parts: &[(usize, usize)]| {
+            let parts = parts
+                .iter()
+                .flat_map(|(at, length)| [number(*at), number(*length)]);
+            let head = [short(id), short(method), short(0), number(0)].concat();
+            [
+                head,
+                short((parts.clone().count() / 2) as u16),
+                parts.flatten().collect(),
+            ]
+            .concat()
+        };
+        let sizes = if wide { b"\x88\x80" } else { b"\x44\x40" };
+        let places = [
+            &b"\x01\0\0\0"[..],
+            sizes,
+            b"\0\x03",
+            &place(1, 0, &[(begin, 6)]),
+            &place(2, 1, &[(2, metadata.len())]),
+            &place(
+                3,
+                0,
+                &[(begin + 6, half), (begin + 6 + half, metadata.len() - half)],
+            ),
+        ]
+        .concat();
+        let data = avif_box(b"idat", &[b"..", metadata, b".."].concat());
+        let inside = [avif_box(b"iinf", &items), avif_box(b"iloc", &places), data].concat();
+        avif_box(b"meta", &[&b"\0\0\0\0"[..], &inside].concat())
+    };
+    let begin = start.len() + meta(0).len() + 8;
+    let pixels = avif_box(b"mdat", &[b"pixels", metadata, b"end"].concat());
+    let rest = [avif_box(b"uuid", metadata), avif_box(b"free", metadata)].concat();
+    [start, meta(begin), pixels, rest].concat()
+}
+
 /// An ICO with one picture.
 pub fn ico(picture: &[u8]) -> Vec<u8> {
     let mut file = b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0\x20\0".to_vec();

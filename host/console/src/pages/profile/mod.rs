@@ -12,7 +12,10 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
-pub(super) use self::{picture::size, sessions::Session};
+pub(super) use self::{
+    picture::{most, size},
+    sessions::{Session, place},
+};
 use super::{PageResult, search::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
@@ -101,7 +104,7 @@ impl ProfilePage<'_> {
     }
 
     fn picture_hint(&self) -> String {
-        let most = size(picture::MOST_BYTES, self.v.t.language);
+        let most = most(picture::MOST_BYTES, self.v.t.language);
         self.v.fill(self.v.t.profile.picture_hint, most)
     }
 

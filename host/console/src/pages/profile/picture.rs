@@ -51,8 +51,8 @@ fn read(visit: &Visit, form: &Form) -> Result<String, String> {
     let bytes = form.file("picture").ok_or(t.picture_missing)?;
     let kind = kind_of(bytes).ok_or(t.picture_kind)?;
     if bytes.len() > MOST_BYTES {
-        let size = |bytes| size(bytes, visit.t.language);
-        let (found, most) = (size(bytes.len()), size(MOST_BYTES));
+        let language = visit.t.language;
+        let (found, most) = (size(bytes.len(), language), most(MOST_BYTES, language));
         return Err(fill(t.picture_too_large, &[&found, &most]));
     }
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
@@ -71,10 +71,21 @@ fn kind_of(bytes: &[u8]) -> Option<&'static str> {
 
 /// A size as text: `262 kB`, `1.3 MB`. It is never rounded down.
 pub(in crate::pages) fn size(bytes: usize, language: Language) -> String {
-    if bytes < 1_000_000 {
-        return format!("{} kB", bytes.div_ceil(1_000));
+    match bytes < 1_000_000 {
+        true => format!("{} kB", bytes.div_ceil(1_000)),
+        false => megabytes(bytes.div_ceil(100_000), language),
     }
-    let tenths = bytes.div_ceil(100_000);
+}
+
+/// A bound of sizes as text. It is never rounded up, so that what is said to fit does.
+pub(in crate::pages) fn most(bytes: usize, language: Language) -> String {
+    match bytes < 1_000_000 {
+        true => format!("{} kB", bytes / 1_000),
+        false => megabytes(bytes / 100_000, language),
+    }
+}
+
+fn megabytes(tenths: usize, language: Language) -> String {
     let point = if language == Language::German { ',' } else { '.' };
     format!("{}{point}{} MB", tenths / 10, tenths % 10)
 }
@@ -95,5 +106,7 @@ mod tests {
         assert_eq!(size(262_001, Language::English), "263 kB");
         assert_eq!(size(1_250_001, Language::English), "1.3 MB");
         assert_eq!(size(12_000_000, Language::German), "12,0 MB");
+        assert_eq!(most(1 << 20, Language::German), "1,0 MB");
+        assert_eq!(most(262_999, Language::English), "262 kB");
     }
 }

@@ -34,17 +34,18 @@ pub(in crate::pages) struct Session {
 impl Session {
     /// Where it began, in the reader's language.
     pub fn place(&self, visit: &Visit) -> String {
-        let words = &visit.t.profile;
-        match self
-            .browser
-            .as_deref()
-            .map(|name| (name, name.split_once(" on ")))
-        {
-            Some((_, Some((browser, system)))) => fill(words.browser_on, &[&browser, &system]),
-            Some((name, None)) => name.to_owned(),
-            None if self.current => words.this_session.to_owned(),
-            None => words.other_session.to_owned(),
-        }
+        place(visit, self.browser.as_deref(), self.current)
+    }
+}
+
+/// Where a session began, in the reader's language.
+pub(in crate::pages) fn place(visit: &Visit, browser: Option<&str>, is_current: bool) -> String {
+    let words = &visit.t.profile;
+    match browser.map(|name| (name, name.split_once(" on "))) {
+        Some((_, Some((browser, system)))) => fill(words.browser_on, &[&browser, &system]),
+        Some((name, None)) => name.to_owned(),
+        None if is_current => words.this_session.to_owned(),
+        None => words.other_session.to_owned(),
     }
 }
 

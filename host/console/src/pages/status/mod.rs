@@ -1,6 +1,7 @@
 //! Whether apps can be reached: the marks on tiles (`/status/tiles` renews them), and `/status`, which says it of all
 //! apps, and to everyone who asks.
 
+mod allowed;
 mod words;
 
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::words::Words;
+use self::{allowed::AllowedHosts, words::Words};
 use super::{
     PageResult,
     boards::StoredBoard,
@@ -28,7 +29,7 @@ use crate::{
 
 pub(super) fn routes() -> Router {
     Router::new()
-        .route("/status", get(list))
+        .route("/status", get(list).post(allowed::save))
         .route("/status/tiles", get(marks))
 }
 
@@ -133,6 +134,8 @@ struct ListPage {
     v: Visitor,
     lines: Vec<Line>,
     pages: Pages,
+    /// For administrators.
+    allowed: Option<AllowedHosts>,
 }
 
 impl ListPage {
@@ -161,7 +164,13 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
         let shown = AboutPage { v: visit.clone() };
         return visit.long_page(StatusCode::OK, move || shown.render()).await;
     }
-    let (apps, is_whole) = apps(&visit.api, "", query.page()).await?;
+    let allowed = AllowedHosts::of(&visit);
+    show(visit, query.page(), StatusCode::OK, allowed).await
+}
+
+/// The page of the list with this number.
+async fn show(visit: Visitor, number: u32, code: StatusCode, allowed: Option<AllowedHosts>) -> PageResult {
+    let (apps, is_whole) = apps(&visit.api, "", number).await?;
     let ids: Vec<_> = apps.items.iter().map(|app| &*app.id).collect();
     let found = statuses(&visit.api, (!is_whole).then_some(ids)).await;
     let mut found: HashMap<_, _> = found
@@ -170,7 +179,7 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
         .collect();
     let pages = match is_whole {
         true => Pages::default(),
-        false => Pages::new("/status?", query.page(), PAGE, apps.total),
+        false => Pages::new("/status?", number, PAGE, apps.total),
     };
     let lines = apps.items.into_iter().filter_map(|app| {
         let status = found.remove(&app.id)?;
@@ -193,6 +202,7 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
         v: visit.clone(),
         lines,
         pages,
+        allowed,
     };
-    visit.long_page(StatusCode::OK, move || shown.render()).await
+    visit.long_page(code, move || shown.render()).await
 }

@@ -39,7 +39,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     fields.check()?;
 
     let mut keys = Keys::default();
-    let names = keys.unknown(document.names());
+    let names = keys.unknown(document.names().chain(looks.start_board()));
     component.learn(&mut keys, names).await?;
     let snapshot = Snapshot::read(&call).await?;
     let at_once = snapshot.at_once();
@@ -163,9 +163,7 @@ impl Apply<'_> {
         }
         self.put_homes(&ids.groups, &boards).await?;
         let mut transaction = self.enclosing.transaction().await;
-        looks
-            .put(self.call, &mut *transaction, &self.before.looks)
-            .await?;
+        looks.put(self.call, &mut *transaction, self.keys).await?;
         drop(transaction);
         let apps_of_document = entries(&self.document.apps).iter();
         Ok(NamedIds {

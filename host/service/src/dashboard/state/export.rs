@@ -34,7 +34,8 @@ pub(super) const STATE: Shape = Named(
         required("homeBoard", NULLABLE_TEXT)
             .about("The board that people see first who have chosen none, by name."),
         required("mobileHomeBoard", NULLABLE_TEXT).about("The same on phones."),
-        required("site", LOOKS).about("What the dashboard looks like."),
+        required("site", LOOKS)
+            .about("What the dashboard looks like, and what else is decided for the whole of it."),
         required("pictures", List(&PICTURE)).about(
             "The pictures that looks and icons refer to, of at most 64 KiB each and 4 MiB together, by id.",
         ),
@@ -113,12 +114,21 @@ pub(super) struct Exported<'a> {
     gate: Vec<AppGate<'a>>,
     home_board: Option<&'a str>,
     mobile_home_board: Option<&'a str>,
-    site: &'a Looks,
+    site: Site<'a>,
     pictures: &'a [ExportedPicture],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+struct Site<'a> {
+    #[serde(flatten)]
+    looks: &'a Looks,
+    start_board: Option<&'a str>,
+    ping_allow: &'a [String],
+}
+
+#[derive(Serialize)]
 struct Group<'a> {
     name: &'a str,
     permissions: &'a [String],
@@ -314,7 +324,11 @@ impl<'a> Exported<'a> {
             boards: boards.collect(),
             home_board,
             mobile_home_board,
-            site: &snapshot.looks,
+            site: Site {
+                looks: &snapshot.looks,
+                start_board: snapshot.start_board(),
+                ping_allow: &snapshot.looks.ping_allow,
+            },
             pictures,
         }
     }

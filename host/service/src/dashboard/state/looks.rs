@@ -15,9 +15,9 @@ use super::{
         validate::Fields,
     },
     document::{Document, MOST_PICTURES, entries},
-    snapshot::Snapshot,
+    snapshot::{Keys, Snapshot},
 };
-use crate::{procedures::call::Call, report::Warning};
+use crate::{procedures::call::Call, report::Warning, shape::quote};
 
 /// Larger pictures are not in an export: a document is read by people and kept in repositories.
 const LARGEST_EXPORTED: u64 = 64 << 10;
@@ -66,12 +66,20 @@ impl WantedLooks {
         self.change.is_some()
     }
 
-    /// Stores them. A picture that is nowhere is left out.
+    /// The name of the board that people are to see first who are not signed in.
+    pub fn start_board(&self) -> Option<&str> {
+        match &self.change.as_ref()?.start_board {
+            TextChange::Set(name) => Some(name),
+            TextChange::Keep | TextChange::Clear => None,
+        }
+    }
+
+    /// Stores them, after boards were put and pruned. A picture that is nowhere is left out.
     pub async fn put(
         &mut self,
         call: &Call,
         transaction: &mut dyn DashboardTransaction,
-        present: &Looks,
+        keys: &Keys,
     ) -> Result<(), Error> {
         for picture in self.pictures.drain(..) {
             let uploader = call.identity.user_id().map(ToOwned::to_owned);
@@ -80,9 +88,20 @@ impl WantedLooks {
         let Some(change) = &mut self.change else {
             return Ok(());
         };
+        let present = transaction.get_looks().await?;
         let mut fields = Fields::default();
         fields.enter_record("site");
-        change.keeps_direction(&mut fields, present);
+        change.keeps_direction(&mut fields, &present);
+        if let TextChange::Set(name) = &mut change.start_board {
+            let boards = transaction.list_boards().await?;
+            match boards
+                .into_iter()
+                .find(|board| keys.of(&board.name) == keys.of(name))
+            {
+                Some(board) => *name = board.id,
+                None => fields.refuse("startBoard", Rule::NamesNoBoard { name: quote(name) }),
+            }
+        }
         fields.check()?;
         for (field, wanted) in [("logo", &mut change.logo), ("wallpaper", &mut change.wallpaper)] {
             let TextChange::Set(id) = wanted else { continue };
@@ -90,13 +109,13 @@ impl WantedLooks {
                 *wanted = TextChange::Keep;
                 self.warnings.push(Warning {
                     kind: "site".into(),
-                    name: name_of(present).into(),
+                    name: name_of(&present).into(),
                     field: field.into(),
                     message: Rule::NotStoredPicture.into(),
                 });
             }
         }
-        looks::put(transaction, present, &change.of(present)).await
+        looks::put(transaction, &present, &change.of(&present)).await
     }
 }
 

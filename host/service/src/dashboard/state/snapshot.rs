@@ -163,6 +163,13 @@ impl Snapshot {
         })
     }
 
+    /// The name of the board that people see first who are not signed in.
+    pub fn start_board(&self) -> Option<&str> {
+        let id = self.looks.start_board.as_ref()?;
+        let mut boards = self.boards.iter().map(|(board, _)| &board.board);
+        boards.find(|board| board.id == *id).map(|board| &*board.name)
+    }
+
     /// Every name in it, because their keys are needed to compare them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let users = self.users.iter().map(|user| &user.name);
