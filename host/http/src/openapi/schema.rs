@@ -83,6 +83,14 @@ const ABOUT: &[(&str, &str)] = &[
     ("Named", "A record by its id and name."),
     ("NewPicture", "A picture to store."),
     ("PlacedItem", "An item of a board with its size."),
+    (
+        "DefaultHome",
+        "The boards that the members of a group see first, or everyone does, who have chosen none.",
+    ),
+    (
+        "SetDefaultHome",
+        "The boards that the members of a group are to see first, or everyone is, who have chosen none.",
+    ),
     ("PasswordLink", "A link with which a user sets a new password."),
     ("Readiness", "The host is ready to serve, with this component."),
     ("Reference", "A record by its id."),
