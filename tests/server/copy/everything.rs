@@ -75,7 +75,7 @@ impl Everything {
             "startBoard": board, "pingAllow": ["10.0.0.0/8", "*.lan"],
         });
         admin.mutate("site.update", &looks).assert_done();
-        for of in [Value::Null, json!(group)] {
+        for of in [json!(null), json!(group)] {
             let home = json!({"groupId": of, "homeBoardId": board, "mobileHomeBoardId": board});
             admin.mutate("board.setDefaultHome", &home).assert_done();
         }
