@@ -174,7 +174,6 @@ bench-embed: build storage-component wrk target/python/installed ## measure the 
 	cd examples/node-dashboard && npm ci --silent
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
 	node bindings/node/bench.js
-	cd bindings/node && node --expose-gc bench.js
 	PYTHONPATH=bindings/python target/python/bin/python bindings/python/bench.py
 
 wrk: # installs the load generator

@@ -1,7 +1,6 @@
 """What `app.byId` costs in process, over the bare statement: with the ready storage over SQLAlchemy on SQLite, and with a
 storage of one's own over `sqlite3`. Processor time of one call, the median of the rounds. Then what memory does over 10,000
-calls, each of which has an instance of its own. Then how much memory grows over fresh
-instances: each call has one.
+calls, each of which has an instance of its own.
 
     python bench.py [CALLS] [ROUNDS]
 """
@@ -21,7 +20,6 @@ from portico_dashboard import ANONYMOUS, Access, App, AppInput, Caller, NewAccou
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-FRESH = 10_000
 APP = AppInput(name="Jellyfin", icon_url="/j.svg", description="Films", href="https://jellyfin.example/")
 
 
@@ -71,13 +69,6 @@ def report(name: str, bare: float, whole: float) -> None:
     print(f"app.byId in process  {name:24} {whole:6.0f} us cpu, the statement {bare:4.0f}, over it {whole - bare:5.0f}")
 
 
-def resident_after(calls: int, work: Callable[[], Any]) -> int:
-    """The most megabytes that were resident until after these calls."""
-    for _ in range(calls):
-        work()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_000
-
-
 def main(folder: str) -> None:
     storage = OneApp(f"{folder}/own.db")
     own = Portico.open(storage=storage)
@@ -104,13 +95,7 @@ def main(folder: str) -> None:
             return connection.execute(statement, {"id": id}).all()
 
     bare = measure(select)
-
-    def by_id() -> Any:
-        return ready.apps.by_id(ANONYMOUS, id)
-
-    report("SQLAlchemy on SQLite", bare, measure(by_id))
-    before, after = (resident_after(calls, by_id) for calls in (FRESH // 10, FRESH))
-    print(f"{FRESH} fresh instances  {before} MB resident before, {after} MB after")
+    report("SQLAlchemy on SQLite", bare, measure(lambda: ready.apps.by_id(ANONYMOUS, id)))
 
 
 if __name__ == "__main__":

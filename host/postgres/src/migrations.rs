@@ -71,7 +71,7 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [
     // An older host shows no start board and checks nothing in private networks by itself.
     Migration {
         sql: include_str!("migrations/0017_site_settings.sql"),
-        oldest: 15,
+        oldest: 16,
     },
 ];
 

@@ -26,7 +26,7 @@ use super::clock::NOW;
 pub(super) const FIRST: usize = 6;
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 16;
+pub(super) const NEWEST: usize = 17;
 
 /// The statement that reads the version; the earliest had no column `oldest`. It also reads where the connection leads
 /// ([`ServerProcess`]), and the time there.

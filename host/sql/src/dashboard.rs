@@ -6,13 +6,10 @@ use async_trait::async_trait;
 use portico_model::{FactorKind, HomeBoards, Provider, Timestamp};
 use portico_storage::{
     ApiKey, AppBoards, AppGate, AppPlace, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary,
-    Credential, CredentialKey, DashboardTransaction, DefaultHome, ExtrasOf, First, FirstShares, GateVisitor, Group,
-    HeldInvite,
-    Invite, Looks, Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture,
-    PictureCount,
-    ProviderSubject, Result, SearchEngine, SecondFactor, SecretHash, SeenThrough, Session,
-    SessionUser, Shares, Viewer,
-    VisibilityInForce,
+    Credential, CredentialKey, DashboardTransaction, DefaultHome, ExtrasOf, First, FirstShares, GateVisitor,
+    Group, HeldInvite, Invite, Looks, Named, NamedShares, NewInvite, NewPicture, PasswordLink, Picture,
+    PictureCount, ProviderSubject, Result, SearchEngine, SecondFactor, SecretHash, SeenThrough, Session,
+    SessionUser, Shares, Viewer, VisibilityInForce,
 };
 
 use crate::database::Database;

@@ -197,26 +197,21 @@ async fn home(visit: Visitor, query: Query) -> PageResult {
     visit.long_page(StatusCode::OK, move || shown.render()).await
 }
 
-/// The first page of people who are not signed in: the board that the operator or an administrator has chosen, or else everyone's home
-/// board, as long as
-/// everyone may see it. The bar at the top leads to signing in.
+/// The first page of people who are not signed in: the board that the operator or an administrator has chosen, or else
+/// everyone's home board, as long as everyone may see it. The bar at the top leads to signing in.
 async fn start(visit: Visitor) -> PageResult {
     if onboarding::is_open(&visit.api).await? {
         return Ok(see("/start"));
     }
-    let chosen = match visit.console.start_board.clone() {
-        Some(id) => Some(id),
+    let of_site = visit.looks().start_board.as_ref();
+    let chosen = match visit.console.start_board.as_ref().or(of_site) {
+        Some(id) => Some(id.clone()),
         None => {
-            let home: Homechosen = visit
-        .apiconsole
-        .start_board
-        .as_ref()
-        .or(visit.looks().query("board.getHome", Value::Null).await?;
+            let home: Home = visit.api.query("board.getHome", Value::Null).await?;
             home.home_board_id.or(home.mobile_home_board_id)
         }
     };
-    let Someas_ref());
-    let Some(id) = chosen.cloned(id) = chosen else {
+    let Some(id) = chosen else {
         return Ok(see("/sign-in"));
     };
     match board(visit, Path(id)).await {

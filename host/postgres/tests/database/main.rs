@@ -18,4 +18,4 @@ mod versions;
 const FIRST: usize = 6;
 
 /// The version of the schema that a new database gets.
-const NEWEST: usize = 16;
+const NEWEST: usize = 17;

@@ -120,7 +120,6 @@ pub(super) struct Exported<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-#[serde(rename_all = "camelCase")]
 struct Site<'a> {
     #[serde(flatten)]
     looks: &'a Looks,
@@ -129,6 +128,7 @@ struct Site<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Group<'a> {
     name: &'a str,
     permissions: &'a [String],

@@ -24,7 +24,7 @@ const ENTRY: &[Field] = &[
         "kind",
         Choice(&["group", "user", "app", "searchEngine", "board", "site"]),
     )
-    .about("The kind of record; `site`: what the dashboard looks like, and what people see first, and what else is decided for the whole of it."),
+    .about("The kind of record; `site`: what the dashboard looks like, and what else is decided for the whole of it."),
     required("id", Nullable(&Text))
         .about("The record's id; null for a record that a dry run would create, and for `site`."),
     required("name", Text).about("The record's name."),
@@ -98,7 +98,7 @@ pub(super) struct NamedIds {
     pub apps: HashSet<String>,
     pub search_engines: HashSet<String>,
     pub boards: HashSet<String>,
-    /// Whether it states looks, or what people see first.
+    /// Whether it states anything of the whole dashboard.
     pub site: bool,
     /// The ids that the document states itself.
     pub by_id: HashSet<String>,
@@ -153,7 +153,7 @@ impl Report {
             id: None,
             name: name_of(&new.looks).into(),
             provider: None,
-            changes: site_changes(beforeold, afternew),
+            changes: site_changes(before, after),
         };
         if !entry.changes.is_empty() {
             report.changed.push(entry);
@@ -432,10 +432,9 @@ fn board_changes(
     changes.0
 }
 
-fn site_changes(old: &View<'_>Snapshot, new: &View<'_>Snapshot) -> Vec<Change> {
+fn site_changes(old: &View<'_>, new: &View<'_>) -> Vec<Change> {
     let mut changes = Changes::default();
-    let (before, after): (&Looks, &Looks) = (&old.snapshot.looks, &new.snapshot.looks);
-    let (before, after) = (&old.looks, &new.looks);
+    let (before, after) = (&old.snapshot.looks, &new.snapshot.looks);
     changes.field("name", &before.name, &after.name);
     changes.field("logo", &before.logo, &after.logo);
     changes.field("accentColor", &before.accent_color, &after.accent_color);
@@ -445,7 +444,11 @@ fn site_changes(old: &View<'_>Snapshot, new: &View<'_>Snapshot) -> Vec<Change> {
     changes.field("wideScreens", &before.wide_screens, &after.wide_screens);
     changes.field("appVisibility", &before.app_visibility, &after.app_visibility);
     changes.home(None, old, new);
-    changes.field("startBoard", &old.start_board(), &new.start_board());
+    changes.field(
+        "startBoard",
+        &old.snapshot.start_board(),
+        &new.snapshot.start_board(),
+    );
     changes.field("pingAllow", &before.ping_allow, &after.ping_allow);
     changes.0
 }
