@@ -66,7 +66,7 @@ fn the_audit_log_names_keys_invites_and_the_readers_own_sessions() {
 fn the_audit_log_says_which_session_was_ended_by_its_browser_and_address() {
     let server = Portico::start();
     let root = administrator(&server);
-    portico_tests::Fixtures::user(&root, "bob");
+    root.user("bob");
     let bob = server.sign_in("bob", PASSWORD);
     let other = server.sign_in("bob", PASSWORD);
     let sessions = bob.query("session.getAll", &Value::Null).data();
