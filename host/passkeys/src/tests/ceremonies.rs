@@ -11,7 +11,7 @@ use portico_storage::{
     secrets::{Secrets, SystemRandom},
 };
 
-use crate::{Ceremonies, Ceremony, Purpose, TIME_LIMIT};
+use crate::{Ceremonies, Ceremony, Purpose, TIME_LIMIT, ceremonies::MOST_OF_HOLDER};
 
 struct Set(Arc<AtomicU64>);
 
@@ -33,6 +33,14 @@ const ADA: Ceremony<'static> = Ceremony {
     purpose: Purpose::Registration,
     holder: "ada",
 };
+
+/// A sign-in of this browser.
+fn visitor(browser: &str) -> Ceremony<'_> {
+    Ceremony {
+        purpose: Purpose::SignIn,
+        holder: browser,
+    }
+}
 
 #[tokio::test]
 async fn a_challenge_is_good_once_at_any_host() {
@@ -64,8 +72,8 @@ async fn a_challenge_is_good_for_its_purpose_and_its_holder() {
     for other in others {
         let challenge = one.begin(ADA, &secrets).await.unwrap();
         assert!(!one.end(&challenge, other).await.unwrap(), "{other:?}");
-        // Every try uses it up.
-        assert!(!one.end(&challenge, ADA).await.unwrap());
+        // What others try takes nothing from its holder.
+        assert!(one.end(&challenge, ADA).await.unwrap());
     }
 }
 
@@ -83,16 +91,30 @@ async fn a_challenge_expires_after_five_minutes() {
 #[tokio::test]
 async fn a_flood_of_visitors_does_not_displace_people_who_have_signed_in() {
     let ([one, _], secrets, now) = hosts();
-    let visitor = Ceremony {
-        purpose: Purpose::SignIn,
-        holder: "a browser",
-    };
     let own = one.begin(ADA, &secrets).await.unwrap();
-    let first = one.begin(visitor, &secrets).await.unwrap();
-    for _ in 0..RecordKind::PasskeyCeremonies.most() {
+    let first = one.begin(visitor("the first"), &secrets).await.unwrap();
+    for browser in 0..RecordKind::PasskeyCeremonies.most() {
         now.fetch_add(1, Ordering::Relaxed);
-        one.begin(visitor, &secrets).await.unwrap();
+        let browser = browser.to_string();
+        one.begin(visitor(&browser), &secrets).await.unwrap();
     }
-    assert!(!one.end(&first, visitor).await.unwrap());
+    assert!(!one.end(&first, visitor("the first")).await.unwrap());
     assert!(one.end(&own, ADA).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_user_who_begins_without_end_displaces_only_their_own() {
+    let ([one, two], secrets, _) = hosts();
+    let bob = Ceremony { holder: "bob", ..ADA };
+    let of_ada = one.begin(ADA, &secrets).await.unwrap();
+    let mut of_bob = Vec::new();
+    for _ in 0..=RecordKind::PasskeyCeremonies.most() {
+        of_bob.push(two.begin(bob, &secrets).await.unwrap());
+    }
+    assert!(one.end(&of_ada, ADA).await.unwrap());
+    let kept = of_bob.split_off(of_bob.len() - MOST_OF_HOLDER);
+    assert!(!one.end(&of_bob[of_bob.len() - 1], bob).await.unwrap());
+    for challenge in kept {
+        assert!(one.end(&challenge, bob).await.unwrap());
+    }
 }

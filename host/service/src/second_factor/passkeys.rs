@@ -1,6 +1,6 @@
 //! Passkeys as factors: what a browser is asked for, what is kept of a passkey, and the proof that someone has it.
 //!
-//! A ceremony ends when its challenge comes back, whatever comes with it: a challenge is never tried twice.
+//! A ceremony ends when its holder sends its challenge back, whatever comes with it: a challenge is never tried twice.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ pub enum RecordKind {
     SourceAttempts,
     /// Sign-ins of a browser that is at the issuer.
     SignIns,
-    /// Challenges of passkeys that browsers have not sent back yet.
+    /// The challenges of passkeys that a user or a browser was given and has not sent back yet.
     PasskeyCeremonies,
     /// A sign-in whose password was right, and whose second factor is still missing.
     Tickets,
@@ -80,7 +80,7 @@ impl RecordKind {
             // Only those who know a password cause these.
             Self::KnownSource => 100_000,
             Self::SignIns | Self::Tickets => 8192,
-            // Anyone can cause these, too: each has some 200 bytes.
+            // Anyone can cause these, too: each has some 500 bytes.
             Self::PasskeyCeremonies => 16_384,
             // Operators choose the sources, and each has some megabytes.
             Self::IconVersion | Self::IconIndex => 64,
