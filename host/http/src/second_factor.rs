@@ -9,7 +9,7 @@ use axum::{
 use portico_model::error::Error;
 use portico_service::{
     identity::Identity,
-    sign_in::{self, SecondStep, SignInAttempt},
+    sign_in::{self, Preparation, SecondStep, SignInAttempt},
 };
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(super) async fn new_secret(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    prepare(&http, &id, request, Wanted::Secret).await
+    prepare(&http, &id, request, Preparation::Secret).await
 }
 
 /// `POST /api/auth/second-factor/set-up {ticket, secret, code}`.
@@ -54,7 +54,7 @@ pub(super) async fn begin_passkey(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    prepare(&http, &id, request, Wanted::PasskeyOptions).await
+    prepare(&http, &id, request, Preparation::PasskeyOptions).await
 }
 
 /// `POST /api/auth/second-factor/passkey {ticket, credential}`.
@@ -72,7 +72,7 @@ pub(super) async fn begin_first_passkey(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    prepare(&http, &id, request, Wanted::PasskeyRegistration).await
+    prepare(&http, &id, request, Preparation::PasskeyRegistration).await
 }
 
 /// `POST /api/auth/second-factor/set-up-passkey {ticket, name, credential}`.
@@ -104,27 +104,15 @@ async fn go_on(http: &Shared, id: &RequestId, request: Request, step: SecondStep
     finish(result)
 }
 
-/// What the holder of a ticket asks for before the second step.
-enum Wanted {
-    Secret,
-    PasskeyOptions,
-    PasskeyRegistration,
-}
-
-async fn prepare(http: &Shared, id: &RequestId, request: Request, wanted: Wanted) -> Response {
+/// Prepares the second step.
+async fn prepare(http: &Shared, id: &RequestId, request: Request, preparation: Preparation) -> Response {
     let (parts, body) = request.into_parts();
     if let Some(refused) = refuse_foreign(http, &parts) {
         return refused;
     }
     let result = async {
         let (input, sender) = read(http, id, &parts, body).await?;
-        let output = match wanted {
-            Wanted::Secret => sign_in::new_secret(&http.service, input, &sender, &id.0).await?,
-            Wanted::PasskeyOptions => sign_in::begin_passkey(&http.service, input, &sender, &id.0).await?,
-            Wanted::PasskeyRegistration => {
-                sign_in::begin_first_passkey(&http.service, input, &sender, &id.0).await?
-            }
-        };
+        let output = sign_in::prepare(&http.service, preparation, input, &sender, &id.0).await?;
         Ok(json_response(output))
     };
     finish(result.await)

@@ -25,5 +25,5 @@ pub use self::{
     password::{Claim, verify},
     policy::PasswordSignIn,
     session::{current_session, sign_out},
-    ticket::{begin_first_passkey, begin_passkey, new_secret},
+    ticket::{Preparation, prepare},
 };

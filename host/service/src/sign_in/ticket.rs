@@ -141,97 +141,82 @@ async fn look_up(call: &Call, text: &str) -> Result<Ticket, Error> {
     ticket
 }
 
-/// Reads a ticket, the input of this route.
-fn read_ticket(
-    service: &Service,
-    name: &str,
-    input: Result<Option<Value>, Error>,
-    request_id: &str,
-) -> Result<HeldTicket, Error> {
-    let read = || {
-        let input = route(service, name)?.input.check(input?)?;
-        serde_json::from_value(input).map_err(Error::internal)
-    };
-    read().map_err(|error| report(error, name, request_id))
+/// What the holder of a ticket asks for before the second step.
+#[derive(Clone, Copy)]
+pub enum Preparation {
+    /// A secret for the app of a user who has no second factor.
+    Secret,
+    /// What a browser needs to use a passkey of the user.
+    PasskeyOptions,
+    /// What a browser needs to make the first passkey of a user who must have a second factor.
+    PasskeyRegistration,
 }
 
-/// A secret for the user of a ticket, who has no second factor.
-pub async fn new_secret(
-    service: &Service,
-    input: Result<Option<Value>, Error>,
-    identity: &Identity,
-    request_id: &str,
-) -> Result<Output, Error> {
-    let held = read_ticket(service, SECRET, input, request_id)?;
-    let make = |call: Call| async move {
-        let ticket = look_up(&call, &held.ticket).await?;
-        let context = Identity::anonymous().context(call.request_id.clone());
-        let storage = &call.resources.storage;
-        let mut transaction = storage.begin_dashboard(Access::Read, &context).await?;
-        json(&NewSecret::make(&call, &mut *transaction, &ticket.user_id).await?)
-    };
-    service
-        .call_with(route(service, SECRET)?, identity, request_id, make)
-        .await
-}
-
-/// What a browser needs to use a passkey of the user of a ticket.
-pub async fn begin_passkey(
-    service: &Service,
-    input: Result<Option<Value>, Error>,
-    identity: &Identity,
-    request_id: &str,
-) -> Result<Output, Error> {
-    let held = read_ticket(service, FACTOR_OPTIONS, input, request_id)?;
-    let begin = |call: Call| async move {
-        let ticket = look_up(&call, &held.ticket).await?;
-        let passkeys = Passkeys::of(&call.resources)?;
-        let context = Identity::anonymous().context(call.request_id.clone());
-        let mut transaction = call
-            .resources
-            .storage
-            .begin_dashboard(Access::Read, &context)
-            .await?;
-        let factors = transaction.list_second_factors(&ticket.user_id).await?;
-        drop(transaction);
-        // Without one, a browser would look for every passkey that its user has here.
-        if !factors.iter().any(SecondFactor::is_passkey) {
-            return Err(Refusal::NoSecondFactor.into());
+impl Preparation {
+    /// The name of its row in the procedure table.
+    fn route(self) -> &'static str {
+        match self {
+            Self::Secret => SECRET,
+            Self::PasskeyOptions => FACTOR_OPTIONS,
+            Self::PasskeyRegistration => FACTOR_REGISTRATION,
         }
-        let begun = passkeys.begin_proof(&call.resources, ceremony(&held), &factors);
-        json(&begun.await?)
-    };
-    service
-        .call_with(route(service, FACTOR_OPTIONS)?, identity, request_id, begin)
-        .await
+    }
+
+    async fn make(self, call: &Call, held: &HeldTicket) -> Result<Output, Error> {
+        let ticket = look_up(call, &held.ticket).await?;
+        let user_id = &ticket.user_id;
+        match self {
+            Self::Secret => {
+                let mut transaction = begin(call).await?;
+                json(&NewSecret::make(call, &mut *transaction, user_id).await?)
+            }
+            Self::PasskeyOptions => json(&passkey_options(call, held, user_id).await?),
+            Self::PasskeyRegistration => json(&registration_options(call, user_id).await?),
+        }
+    }
 }
 
-/// What a browser needs to make the first passkey of the user of a ticket, who must have a second factor.
-pub async fn begin_first_passkey(
+/// Prepares the second step for the holder of the ticket that is the input.
+pub async fn prepare(
     service: &Service,
+    preparation: Preparation,
     input: Result<Option<Value>, Error>,
-    identity: &Identity,
+    sender: &Identity,
     request_id: &str,
 ) -> Result<Output, Error> {
-    let held = read_ticket(service, FACTOR_REGISTRATION, input, request_id)?;
-    let begin = |call: Call| async move {
-        let ticket = look_up(&call, &held.ticket).await?;
-        json(&registration_options(&call, &ticket.user_id).await?)
-    };
-    service
-        .call_with(route(service, FACTOR_REGISTRATION)?, identity, request_id, begin)
-        .await
+    let name = preparation.route();
+    let row = route(service, name)?;
+    let read = || serde_json::from_value(row.input.check(input?)?).map_err(Error::internal);
+    let held: HeldTicket = read().map_err(|error| report(error, name, request_id))?;
+    let make = |call: Call| async move { preparation.make(&call, &held).await };
+    service.call_with(row, sender, request_id, make).await
+}
+
+/// A transaction that reads, before anyone has signed in.
+async fn begin(call: &Call) -> Result<Box<dyn DashboardTransaction>, Error> {
+    let context = Identity::anonymous().context(call.request_id.clone());
+    let storage = &call.resources.storage;
+    Ok(storage.begin_dashboard(Access::Read, &context).await?)
+}
+
+/// Begins to ask for a passkey of the user of this ticket.
+async fn passkey_options(call: &Call, held: &HeldTicket, user_id: &str) -> Result<Options, Error> {
+    let passkeys = Passkeys::of(&call.resources)?;
+    let mut transaction = begin(call).await?;
+    let factors = transaction.list_second_factors(user_id).await?;
+    drop(transaction);
+    // Without one, a browser would look for every passkey that its user has here.
+    if !factors.iter().any(SecondFactor::is_passkey) {
+        return Err(Refusal::NoSecondFactor.into());
+    }
+    let begun = passkeys.begin_proof(&call.resources, ceremony(held), &factors);
+    begun.await
 }
 
 /// Begins to register a passkey of this user.
 pub(crate) async fn registration_options(call: &Call, user_id: &str) -> Result<Options, Error> {
     let passkeys = Passkeys::of(&call.resources)?;
-    let context = Identity::anonymous().context(call.request_id.clone());
-    let mut transaction = call
-        .resources
-        .storage
-        .begin_dashboard(Access::Read, &context)
-        .await?;
+    let mut transaction = begin(call).await?;
     let account = transaction
         .get_account(&AccountKey::Id(user_id.to_owned()))
         .await?;
