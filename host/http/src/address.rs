@@ -79,6 +79,17 @@ impl TrustedProxies {
         self.0.is_empty()
     }
 
+    /// Fails, and names the rule, unless only what these say can be believed of who has sent a request.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.is_empty() {
+            return Err("trusted-proxies must name the proxy");
+        }
+        if self.are_all() {
+            return Err("trusted-proxies must not have all addresses: everyone could be anyone");
+        }
+        Ok(())
+    }
+
     /// Whether every address is one of them, so that every client can claim to be another one.
     pub fn are_all(&self) -> bool {
         self.0.iter().any(|network| network.prefix_len() == 0)

@@ -52,12 +52,7 @@ impl ProxySignIn {
         public_url: Option<&PublicUrl>,
         proxies: &TrustedProxies,
     ) -> Result<(), &'static str> {
-        if proxies.is_empty() {
-            return Err("trusted-proxies must name the proxy");
-        }
-        if proxies.are_all() {
-            return Err("trusted-proxies must not have all addresses: everyone could be anyone");
-        }
+        proxies.check()?;
         if public_url.is_none() {
             return Err("public-url must be set: the headers count only there");
         }
