@@ -2,7 +2,8 @@
 //! proxy may ask in `host/http/src/gate/question.rs`.
 
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, PASSWORD, Portico, Session, administrator, escape, raw, wait_until,
+    Answer, Builder, Client, Fixtures, PASSWORD, Portico, Session, administrator, escape,
+    postgresql::Postgresql, raw, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -40,6 +41,14 @@ impl Host {
             .board_of(name, false, &json!([{"kind": "app", "appId": app}]));
         self.share(&board, users);
         app
+    }
+
+    /// The board of an app, which has its name.
+    fn board(&self, name: &str) -> String {
+        let boards = self.root.query("board.getAll", &Value::Null).data();
+        let mut boards = boards.as_array().expect("boards").iter();
+        let board = boards.find(|board| board["name"] == name).expect("a board");
+        board["id"].as_str().expect("an id").to_owned()
     }
 
     fn share(&self, board: &str, users: &[&str]) {
@@ -140,18 +149,11 @@ fn people_who_see_an_app_pass_until_the_right_the_session_or_the_user_is_gone() 
     assert!(!page.contains("Vault"), "{page}");
 
     // A right that is lost, and comes back.
-    let boards = host.root.query("board.getAll", &Value::Null).data();
-    let board = boards
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|board| board["name"] == "Wiki")
-        .unwrap();
-    let board = board["id"].as_str().unwrap();
-    host.share(board, &[]);
+    let board = host.board("Wiki");
+    host.share(&board, &[]);
     assert_eq!(host.status(&pass), 403);
     host.ask_for_pass(&session, WIKI).assert_refused(403, "FORBIDDEN");
-    host.share(board, &[&ada.id]);
+    host.share(&board, &[&ada.id]);
     assert_eq!(host.status(&pass), 204);
 
     // A link that changes, and further addresses.
@@ -471,4 +473,87 @@ fn a_visit_has_a_row_once_an_hour_and_is_counted() {
             .iter()
             .any(|row| row["outcome"] == "FORBIDDEN")
     );
+}
+
+#[test]
+fn people_who_call_themselves_like_the_administrator_of_an_app_do_not_pass() {
+    let host = Host::start();
+    let ada = host.root.user("ada");
+    host.app("Wiki", "https://wiki.home.example/", &[&ada.id]);
+    let session = host.server.sign_in("ada", PASSWORD);
+    let pass = host.pass(&session);
+    let rename = |client: &dyn Client, name: &str| {
+        let person = json!({"id": ada.id, "name": name});
+        client.mutate("user.editProfile", &person).assert_status(200);
+    };
+    assert_eq!(host.status(&pass), 204);
+    rename(&session, "Administrator");
+    let refused = host.verify(WIKI, &[("cookie", &pass), BROWSER]);
+    refused.assert_status(403);
+    assert!(refused.text().contains("their own administrator"), "{refused}");
+    assert_eq!(refused.header("remote-user"), None);
+    rename(&session, "administrators");
+    assert_eq!(host.status(&pass), 204);
+    // The administrator is called root here, and is the one of the apps.
+    let pass = host.pass(&host.root);
+    let passed = host.verify(WIKI, &[("cookie", &pass)]);
+    assert_eq!(passed.header("remote-user"), Some("root"));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn what_changes_at_one_host_on_postgresql_counts_at_another_with_the_next_request() {
+    let postgresql = Postgresql::shared();
+    let url = postgresql.create_database("home");
+    let start = || builder().environment("PORTICO_DATABASE", &url).start();
+    let server = start();
+    let here = Host {
+        root: administrator(&server),
+        server,
+    };
+    let server = start();
+    let there = Host {
+        root: server.sign_in("root", PASSWORD),
+        server,
+    };
+    let ada = here.root.user("ada");
+    let app = here.app("Wiki", "https://wiki.home.example/", &[&ada.id]);
+    let board = here.board("Wiki");
+    let session = here.server.sign_in("ada", PASSWORD);
+    let pass = here.pass(&session);
+    // The other one has the addresses in memory from here on.
+    assert_eq!(there.status(&pass), 204);
+    here.share(&board, &[]);
+    assert_eq!(there.status(&pass), 403);
+    here.share(&board, &[&ada.id]);
+    assert_eq!(there.status(&pass), 204);
+    let change = json!({"userId": ada.id, "previousPassword": PASSWORD, "password": "another password"});
+    let renewed = session.mutate("user.changePassword", &change);
+    assert_eq!(there.status(&pass), 401, "the session has another token");
+    let session = session.renewed(&renewed).expect("another cookie");
+    let pass = here.pass(&session);
+    assert_eq!(there.status(&pass), 204);
+    session.post("/api/auth/sign-out", &json!({})).assert_status(200);
+    assert_eq!(there.status(&pass), 401);
+    let session = there.server.sign_in("ada", "another password");
+    let pass = there.pass(&session);
+    assert_eq!(here.status(&pass), 204);
+    let disable = json!({"userId": ada.id, "disabled": true});
+    here.root.mutate("user.setDisabled", &disable).assert_status(200);
+    assert_eq!(there.status(&pass), 401);
+    // Of addresses the other host hears within a second; the one that changes them knows at once. An app that is gone opens nothing.
+    let pass = there.pass(&there.root);
+    for (href, status) in [
+        ("https://moved.home.example/", 403),
+        ("https://wiki.home.example/", 204),
+    ] {
+        let change = json!({"id": app, "name": "Wiki", "href": href});
+        here.root.mutate("app.update", &change).assert_status(200);
+        assert_eq!(here.status(&pass), status);
+        wait_until("the other host follows", || there.status(&pass) == status);
+    }
+    here.root
+        .mutate("app.delete", &json!({"id": app}))
+        .assert_status(200);
+    assert_eq!(there.status(&pass), 403);
 }

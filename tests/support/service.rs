@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_http::{self as http, GateSettings, HttpLimits, HttpSettings, ProxySignIn, PublicUrl};
+use portico_http::{
+    self as http, GateSettings, HttpLimits, HttpSettings, ProxySignIn, PublicUrl, ReservedNames,
+};
 use portico_model::time::{Clock, SystemClock};
 use portico_sandbox::icons::{Icons, NoIcons};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, Wasm};
@@ -198,7 +200,11 @@ impl TestService {
     /// With a gate in front of the apps of this domain, which has no pages, and with this URL.
     pub fn gate(mut self, domain: &str, public_url: &str) -> Self {
         let domain = domain.parse().expect("a domain");
-        self.http.gate = Some(GateSettings { domain, page: None });
+        self.http.gate = Some(GateSettings {
+            domain,
+            reserved_names: ReservedNames::default(),
+            page: None,
+        });
         self.http.public_url = Some(public_url.parse().expect("a URL"));
         self
     }

@@ -68,7 +68,11 @@ use self::{
     middleware::{Around, around},
     state::Http,
 };
-pub use portico_service::{gate::GateDomain, sessions::SessionTimes, site::PublicUrl};
+pub use portico_service::{
+    gate::{GateDomain, ReservedNames},
+    sessions::SessionTimes,
+    site::PublicUrl,
+};
 
 /// Everything under `/api`.
 pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {

@@ -45,7 +45,10 @@ impl Http {
         authenticate: Option<Arc<dyn Authenticate>>,
     ) -> Arc<Self> {
         let gate = settings.gate.as_ref();
-        let gate = gate.map(|gate| Gate::new(gate.domain.clone(), settings.sessions));
+        let gate = gate.map(|gate| {
+            let (domain, names) = (gate.domain.clone(), gate.reserved_names.clone());
+            Gate::new(domain, names, settings.sessions)
+        });
         Arc::new(Self {
             gate,
             live,

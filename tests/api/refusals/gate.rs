@@ -42,13 +42,24 @@ pub fn provoke(said: &mut Said) {
     let cookies = format!("{}; portico_gate_tries=10", root.cookie);
     said.hear(&host.client.send("GET", &pass, &[("cookie", &cookies)], None));
 
+    // An app could take this user for its own administrator.
+    root.user_with("admin", "app-create");
+    let given = host.client.sign_in("admin", PASSWORD).get(&pass);
+    said.hear(&verify("/wiki", &pass_in(&given)));
+
     // A user of another provider has the same name.
     let given = root.get(&pass);
-    let mut cookies = given.assert_status(200).headers.iter();
+    let namesake = json!({"users": [{"name": "root", "provider": "oidc"}]});
+    root.output_of("state.apply", &namesake);
+    said.hear(&verify("/wiki", &pass_in(&given)));
+}
+
+/// The pass that an answer sets, `name=value`.
+#[track_caller]
+fn pass_in(answer: &Answer) -> String {
+    let mut cookies = answer.assert_status(200).headers.iter();
     let (_, cookie) = cookies
         .find(|(_, value)| value.starts_with("portico_gate="))
         .expect("a pass");
-    let namesake = json!({"users": [{"name": "root", "provider": "oidc"}]});
-    root.output_of("state.apply", &namesake);
-    said.hear(&verify("/wiki", cookie.split(';').next().unwrap_or_default()));
+    cookie.split(';').next().unwrap_or_default().to_owned()
 }

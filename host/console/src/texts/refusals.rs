@@ -182,6 +182,10 @@ pub(super) fn german(refusal: &Refusal) -> String {
             "Jemand anderes hat denselben Namen wie Sie; Apps könnten Sie verwechseln. Bitten Sie einen Administrator des \
              Dashboards, einen der Namen zu ändern"
         }
+        R::GateNameReserved => {
+            "Ihres Namens wegen könnten Apps Sie für ihren eigenen Administrator halten. Bitten Sie einen Administrator des \
+             Dashboards, Sie umzubenennen"
+        }
         R::GateLoop => {
             "Ihr Browser kommt immer wieder ohne das, was er hier bekam: Lassen Sie ihn die Cookies dieser Domain behalten"
         }

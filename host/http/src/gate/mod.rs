@@ -18,7 +18,7 @@ use axum::{
 };
 use portico_model::{error::Error, refusal::Refusal};
 use portico_service::{
-    gate::{Decision, Gate, GateDomain, Question, Target},
+    gate::{Decision, Gate, GateDomain, Question, ReservedNames, Target},
     identity::{self, cookie_of},
     service::report,
     shape::{Shape, required},
@@ -54,6 +54,8 @@ pub(crate) const OUTPUT: Shape =
 pub struct GateSettings {
     /// The domain whose hosts it is in front of.
     pub domain: GateDomain,
+    /// The names with which only administrators pass.
+    pub reserved_names: ReservedNames,
     /// The page of a person who may not open an app, in which a message stands; `None` if there are no pages, to which a
     /// browser could be sent to sign in.
     pub page: Option<RefusalPage>,
@@ -69,12 +71,7 @@ impl GateSettings {
         public_url: Option<&PublicUrl>,
         proxies: &TrustedProxies,
     ) -> Result<(), &'static str> {
-        if proxies.is_empty() {
-            return Err("trusted-proxies must name the proxy");
-        }
-        if proxies.are_all() {
-            return Err("trusted-proxies must not have all addresses");
-        }
+        proxies.check()?;
         if public_url.is_none_or(|url| !self.domain.has(url.host())) {
             return Err(
                 "public-url must be at a host of gate-domain: browsers take a cookie for a domain only from its hosts",

@@ -5,7 +5,8 @@ use std::{str::FromStr, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use portico_http::{
-    GateDomain, GateSettings, HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies,
+    GateDomain, GateSettings, HttpLimits, HttpSettings, PublicUrl, ReservedNames, SessionTimes,
+    TrustedProxies,
 };
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -33,6 +34,11 @@ pub struct FrontSettings {
     #[arg(long, env = "PORTICO_GATE_DOMAIN", value_name = "DOMAIN")]
     #[serde(deserialize_with = "from_text")]
     pub gate_domain: Option<GateDomain>,
+    /// Usernames with which only administrators pass the gate, separated by commas: apps could take
+    /// such a user for their own administrator [default: admin,administrator,root]
+    #[arg(long, env = "PORTICO_GATE_RESERVED_NAMES", value_name = "LIST")]
+    #[serde(deserialize_with = "from_text")]
+    pub gate_reserved_names: Option<ReservedNames>,
     /// Whether to limit attempts to sign in, to register and to create the administrator; use off
     /// only if something in front of the service limits them [default: on]
     #[arg(long, env = "PORTICO_SIGN_IN_THROTTLE", value_name = "ON|OFF")]
@@ -68,6 +74,7 @@ layered!(FrontSettings {
     public_url,
     trusted_proxies,
     gate_domain,
+    gate_reserved_names,
     sign_in_throttle,
     password_sign_in,
     second_factor,
@@ -101,6 +108,7 @@ impl FrontSettings {
         let has_console = !matches!(self.console, Some(Switch::Off));
         let gate = GateSettings {
             domain: domain.clone(),
+            reserved_names: self.gate_reserved_names.clone().unwrap_or_default(),
             page: has_console.then_some(portico_console::gate_page as _),
         };
         let checked = gate.check(http.public_url.as_ref(), &http.trusted_proxies);

@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! - A user who sees an app may open it, by the same condition in storage as everywhere. An address of no app is refused.
+//! - No two visitors have one name for an app, and only administrators have a name that apps may take for that of their own.
 //! - A pass is valid only here. It ends with its session, and is looked up with each request.
 //! - A decision writes nothing. Once an hour for each person and app a row of the audit log is written afterwards, and once an
 //!   hour, or half as long as a session may be unused, the use of the session.
@@ -10,6 +11,7 @@
 
 mod index;
 mod place;
+mod reserved;
 mod visits;
 
 use std::{
@@ -28,7 +30,10 @@ use portico_storage::{
 };
 use tracing::debug;
 
-pub use self::place::{GateDomain, Target, kept_address};
+pub use self::{
+    place::{GateDomain, Target, kept_address},
+    reserved::ReservedNames,
+};
 use self::{
     index::{Found, Index},
     visits::{HOUR, Noted, Visit},
@@ -53,6 +58,7 @@ const MOST_PASSES: usize = 3;
 /// The gate of a host.
 pub struct Gate {
     domain: GateDomain,
+    reserved_names: ReservedNames,
     sessions: SessionTimes,
     current: RwLock<Option<Loaded>>,
     /// Held while addresses are read.
@@ -111,9 +117,10 @@ impl Decision {
 
 impl Gate {
     /// The gate in front of the apps of this domain.
-    pub fn new(domain: GateDomain, sessions: SessionTimes) -> Self {
+    pub fn new(domain: GateDomain, reserved_names: ReservedNames, sessions: SessionTimes) -> Self {
         Self {
             domain,
+            reserved_names,
             sessions,
             current: RwLock::default(),
             loading: tokio::sync::Mutex::default(),
@@ -175,6 +182,7 @@ impl Gate {
         let decision = match opened {
             None => Decision::Refuse(Refusal::GateNotYours),
             Some(_) if visitor.is_name_shared => Decision::Refuse(Refusal::GateNameShared),
+            Some(_) if self.reserved_names.keep_out(&visitor) => Decision::Refuse(Refusal::GateNameReserved),
             Some(_) => Decision::Pass {
                 visitor: Some(Box::new(visitor.clone())),
             },
