@@ -8,6 +8,7 @@ mod browser;
 mod costs;
 mod engines;
 mod front;
+mod gate;
 mod looks;
 mod old_forms;
 mod page;
