@@ -64,8 +64,9 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     let call = async |procedure, input| {
         local::run(&host.service, procedure, &Identity::operator(), Some(input)).await
     };
-    let enabled = json!({ "userId": user.id, "disabled": false });
-    call("user.setDisabled", enabled).await?;
+    // The new password comes first, and no one knows it yet: wherever this fails or is killed, the account is not weaker.
+    let changed = json!({ "userId": user.id, "password": password });
+    call("user.changePassword", changed).await?;
     // Only what is there is removed, and has a row in the audit log.
     let own = json!({ "userId": user.id });
     let found = call("secondFactor.getOfUser", own.clone())
@@ -74,9 +75,8 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     if found["factors"] != json!([]) || found["recoveryCodes"] != 0 {
         call("secondFactor.deleteOfUser", own).await?;
     }
-    // The new password comes last: if this fails or is killed earlier, the old password and the keys remain.
-    let changed = json!({ "userId": user.id, "password": password });
-    call("user.changePassword", changed).await?;
+    let enabled = json!({ "userId": user.id, "disabled": false });
+    call("user.setDisabled", enabled).await?;
     Ok((user.name, password))
 }
 
