@@ -200,4 +200,26 @@ fn people_who_must_have_one_are_led_through_and_an_administrator_takes_it_away()
         "their session has ended: {}",
         page.path
     );
+
+    // A new password leaves them, unless the administrator says otherwise.
+    let step = other.submit(&other.open("/sign-in"), "/sign-in", &LOGIN);
+    let of_bob = hidden(&step, "secret");
+    confirm(&other, &step, &code(&of_bob, 0)).assert_status(200);
+    let address = format!("/users/{bob}");
+    let set = |more: &[(&str, &str)]| {
+        let page = browser.open(&address);
+        page.assert_shows("a passkey alone signs in");
+        let fields = [
+            &[("section", "password"), ("password", "another horse")][..],
+            more,
+        ]
+        .concat();
+        let page = browser.submit(&page, &address, &fields);
+        assert!(page.path.ends_with("?note=saved"), "{}", page.html);
+        browser.open(&address)
+    };
+    set(&[]).assert_shows("Remove the second factor");
+    set(&[("removeFactors", "yes")])
+        .assert_shows("This user has none.")
+        .assert_hides("name=\"removeFactors\"");
 }

@@ -39,6 +39,8 @@ texts! {
         remove_from: "Remove from {}", "Aus {} entfernen";
         password: "Set a password", "Passwort setzen";
         password_lead: "The user's sessions and API keys end.", "Die Sitzungen und API-Schlüssel des Benutzers enden.";
+        password_keeps: "Second factors and passkeys stay, and a passkey alone signs in, without the password.", "Zweite Faktoren und Passkeys bleiben, und mit einem Passkey allein meldet man sich auch ohne das Passwort an.";
+        password_removes: "Remove second factors and passkeys as well", "Auch zweite Faktoren und Passkeys entfernen";
         new_password: "New password", "Neues Passwort";
         link_lead: "Or make a link with which the user sets a new password: once, within a day. Nothing ends before that.", "Oder legen Sie einen Link an, mit dem der Benutzer selbst ein neues Passwort setzt: einmal, innerhalb eines Tages. Bis dahin endet nichts.";
         make_link: "Make a link", "Link anlegen";

@@ -215,12 +215,14 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
         "leave" => api.change("group.removeMember", membership()).await,
         "password" => {
             let input = json!({ "userId": id, "password": form.text("password") });
-            api.change("user.changePassword", input).await
+            let changed = api.change("user.changePassword", input).await;
+            // The password comes first: half way, the account is not weaker.
+            match form.is_ticked("removeFactors") && changed.is_ok() {
+                true => remove_factors(&visit, &id).await,
+                false => changed,
+            }
         }
-        "second-factor" => {
-            api.change("secondFactor.deleteOfUser", json!({ "userId": id }))
-                .await
-        }
+        "second-factor" => remove_factors(&visit, &id).await,
         "disabled" => {
             let input = json!({ "userId": id, "disabled": form.text("disabled") == "yes" });
             api.change("user.setDisabled", input).await
@@ -235,6 +237,11 @@ async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> PageR
     };
     let problems = visit.problems(error, &["name", "email", "password"])?;
     Ok(again(&user_page(&visit, &id, &form, problems, 1).await?))
+}
+
+async fn remove_factors(visit: &Visit, id: &str) -> Result<(), ApiError> {
+    let input = json!({ "userId": id });
+    visit.api.change("secondFactor.deleteOfUser", input).await
 }
 
 async fn make_link(visit: &Visit, id: &str, form: &Form, origin: &str) -> PageResult {
