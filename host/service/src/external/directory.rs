@@ -20,6 +20,19 @@ pub trait Directory: fmt::Debug + Send + Sync {
     /// Asks the directory. `UNAUTHORIZED` if it does not accept this name and password, `SERVICE_UNAVAILABLE` if it
     /// does not respond in time.
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error>;
+
+    /// Whether the directory still has this user among those who may sign in, by all that it says without their password.
+    /// `SERVICE_UNAVAILABLE` if it does not respond in time.
+    async fn still_has(&self, user: &DirectoryUser<'_>) -> Result<bool, Error>;
+}
+
+/// A user who signs in without their password of the directory.
+pub struct DirectoryUser<'a> {
+    /// What identifies them there.
+    pub subject: &'a str,
+    pub address: Option<IpAddr>,
+    /// The request's id, as the log has it.
+    pub request_id: &'a str,
 }
 
 /// The username and password of one login attempt.

@@ -24,7 +24,7 @@ pub(crate) use self::sign_in::{Entered, sign_in_with_factor};
 use std::sync::Arc;
 
 pub use self::{
-    directory::{Directory, Login},
+    directory::{Directory, DirectoryUser, Login},
     group_rules::GroupRules,
     invitation::Invitation,
     issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, StartRequest, Started},

@@ -30,13 +30,13 @@ use portico_storage::{
 };
 use tracing::debug;
 
-pub use self::{
-    place::{GateDomain, Target, kept_address},
-    reserved::ReservedNames,
-};
 use self::{
     index::{Found, Index},
     visits::{HOUR, Noted, Visit},
+};
+pub use self::{
+    place::{GateDomain, Target, kept_address},
+    reserved::ReservedNames,
 };
 use crate::{
     identity::Identity,

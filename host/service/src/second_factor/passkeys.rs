@@ -204,34 +204,37 @@ impl Passkeys {
         proof: &Proof,
         now: Timestamp,
     ) -> Result<bool, Error> {
-        let passkey = read(factor)?;
-        let handle = user_handle(&factor.user_id);
+        let Some(passkey) = self.verify(factor, proof)? else {
+            return Ok(false);
+        };
+        let counter = u64::from(passkey.counter);
+        // Another sign-in may have used the same counter meanwhile.
+        let is_next = counter == 0
+            || transaction
+                .advance_second_factor(&factor.id, counter, now)
+                .await?;
+        Ok(is_next
+            && transaction
+                .update_second_factor(&factor.id, &written(&passkey), counter, now)
+                .await?)
+    }
+
+    /// This passkey as it is after a proof of it; `None` if the proof is not of it.
+    pub(crate) fn verify(&self, factor: &SecondFactor, proof: &Proof) -> Result<Option<Passkey>, Error> {
         let verified = self.party.verify(
             &proof.assertion,
             &proof.challenge,
-            &passkey,
-            &handle,
+            &read(factor)?,
+            &user_handle(&factor.user_id),
             proof.verification,
         );
-        match verified {
-            Ok(verified) => {
-                let passkey = verified.passkey;
-                let counter = u64::from(passkey.counter);
-                // Another sign-in may have used the same counter meanwhile.
-                let is_next = counter == 0
-                    || transaction
-                        .advance_second_factor(&factor.id, counter, now)
-                        .await?;
-                Ok(is_next
-                    && transaction
-                        .update_second_factor(&factor.id, &written(&passkey), counter, now)
-                        .await?)
-            }
+        Ok(match verified {
+            Ok(verified) => Some(verified.passkey),
             Err(refused) => {
                 log(refused, &factor.user_id, &proof.request_id);
-                Ok(false)
+                None
             }
-        }
+        })
     }
 }
 

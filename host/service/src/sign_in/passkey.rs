@@ -3,7 +3,7 @@
 //!
 //! Invariants:
 //! - Nothing that a client is told says whether a passkey, or its user, is known.
-//! - Where its user could not sign in with a password, a passkey does not help.
+//! - Where its user could not sign in with a password, a passkey does not help. A directory is asked whether it still has them.
 
 use portico_model::{
     Provider,
@@ -19,6 +19,7 @@ use super::{
     session::route,
 };
 use crate::{
+    external::DirectoryUser,
     identity::Identity,
     procedures::{Call, Output, call::json, sign_in::PASSKEY_OPTIONS},
     second_factor::{
@@ -112,18 +113,26 @@ async fn try_sign_in(
     let mut transaction = resources.storage.begin_dashboard(Access::Read, &context).await?;
     let factor = transaction.find_passkey(&proof.handle()).await?;
     let factor = factor.ok_or(Refusal::WrongPasskey)?;
-    let key = AccountKey::Id(factor.user_id);
+    let key = AccountKey::Id(factor.user_id.clone());
     let account = transaction.get_account(&key).await?;
     let account = account.ok_or(Refusal::WrongPasskey)?;
+    let subject = match account.provider {
+        Provider::Ldap => transaction.get_subject(&account.id, Provider::Ldap).await?,
+        Provider::Credentials | Provider::Oidc => None,
+    };
     drop(transaction);
     progress.user_id.get_or_init(|| account.id.clone());
     progress.provider.get_or_init(|| account.provider);
-    let is_on = match account.provider {
+    let may_sign_in = match account.provider {
+        _ if account.disabled => false,
         Provider::Credentials => true,
-        Provider::Ldap => settings.providers.ldap.is_some(),
+        // Without the passkey a client learns nothing of the directory, not even that it is silent.
+        Provider::Ldap => {
+            passkeys.verify(&factor, &proof)?.is_some() && is_in_directory(call, settings, subject).await?
+        }
         Provider::Oidc => false,
     };
-    if !is_on || account.disabled {
+    if !may_sign_in {
         return Err(Refusal::WrongPasskey.into());
     }
     let completion = Completion {
@@ -145,4 +154,21 @@ async fn try_sign_in(
         Code::Unauthorized => Refusal::WrongPasskey.into(),
         _ => error,
     })
+}
+
+/// Whether the directory still has the user with this subject.
+async fn is_in_directory(
+    call: &Call,
+    settings: &SignInSettings,
+    subject: Option<String>,
+) -> Result<bool, Error> {
+    let (Some(ldap), Some(subject)) = (&settings.providers.ldap, subject) else {
+        return Ok(false);
+    };
+    let user = DirectoryUser {
+        subject: &subject,
+        address: call.identity.address,
+        request_id: &call.request_id,
+    };
+    ldap.still_has(&user).await
 }

@@ -7,7 +7,7 @@ use ldap3::{
 };
 
 use super::{
-    entry::Entry,
+    entry::{self, Entry},
     fault::failure,
     settings::{Config, Groups},
     sid,
@@ -25,6 +25,8 @@ const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
 
 /// The result code of a search that found more entries than requested (RFC 4511, 4.1.9).
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
+/// That of a search below an entry that is not there.
+const NO_SUCH_OBJECT: u32 = 32;
 
 /// What says which group is a user's primary one.
 const OBJECT_SID: &str = "objectSid";
@@ -84,6 +86,7 @@ impl<'a> Directory<'a> {
             filter: "(objectClass=*)",
             attributes: &[&none],
             what: &what,
+            may_be_gone: false,
         };
         let found = self.search(&search, 1).await?;
         ensure!(!found.is_empty(), "{what} cannot be seen by ldap-bind-dn");
@@ -92,6 +95,32 @@ impl<'a> Directory<'a> {
 
     /// The entries that match this name: at most two.
     pub async fn find(&mut self, username: &str) -> anyhow::Result<Vec<Entry>> {
+        let config = self.config;
+        let filter = config.user_filter.fill(username, "");
+        self.find_users(&config.users_base, config.users_scope, &filter)
+            .await
+    }
+
+    /// The entry with this id, if the filter for users finds it by any name.
+    pub async fn find_by_id(&mut self, id: &str) -> anyhow::Result<Option<Entry>> {
+        let config = self.config;
+        let (attribute, any) = (&config.id_attribute, config.user_filter.fill_with_any());
+        let found = if entry::is_dn(attribute) {
+            self.find_users(id, Scope::Base, &any).await?
+        } else {
+            let Some(value) = entry::id_in_filter(attribute, id) else {
+                return Ok(None);
+            };
+            let filter = format!("(&{any}({attribute}={value}))");
+            self.find_users(&config.users_base, config.users_scope, &filter)
+                .await?
+        };
+        let mut found = found.into_iter();
+        Ok(found.find(|entry| entry.id(attribute).as_deref() == Some(id)))
+    }
+
+    /// The users that match this filter: at most two.
+    async fn find_users(&mut self, base: &str, scope: Scope, filter: &str) -> anyhow::Result<Vec<Entry>> {
         // Enough to know that there is more than one.
         const MAX_ENTRIES: usize = 2;
         let config = self.config;
@@ -104,13 +133,14 @@ impl<'a> Directory<'a> {
         if config.groups.as_ref().is_some_and(|groups| groups.has_primary) {
             attributes.extend([&sid, &primary_group]);
         }
-        let filter = config.user_filter.fill(username, "");
         let search = Search {
-            base: &config.users_base,
-            scope: config.users_scope,
-            filter: &filter,
+            base,
+            scope,
+            filter,
             attributes: &attributes,
             what: &format!("ldap-users-base {:?}", config.users_base),
+            // That of one user.
+            may_be_gone: base != config.users_base,
         };
         self.search(&search, MAX_ENTRIES).await
     }
@@ -147,6 +177,7 @@ impl<'a> Directory<'a> {
             filter: &filter,
             attributes: &attributes,
             what: &format!("ldap-groups-base {:?}", groups.base),
+            may_be_gone: false,
         };
         let (mut names, mut bytes, mut cookie) = (Vec::new(), 0, Vec::new());
         loop {
@@ -180,6 +211,7 @@ impl<'a> Directory<'a> {
         match result.rc {
             SUCCESS => Ok(entries),
             SIZE_LIMIT_EXCEEDED if entries.len() >= most => Ok(entries),
+            NO_SUCH_OBJECT if search.may_be_gone => Ok(Vec::new()),
             _ => Err(failure(&result, search.what)),
         }
     }
@@ -239,6 +271,8 @@ struct Search<'s> {
     filter: &'s str,
     attributes: &'s [&'s String],
     what: &'s str,
+    /// Whether there need not be an entry of the base's name.
+    may_be_gone: bool,
 }
 
 /// The cookie with which the next page is requested, empty after the last one. (The parser of the library panics if the

@@ -3,6 +3,24 @@
 use ldap3::SearchEntry;
 use uuid::Uuid;
 
+use super::sid;
+
+/// Whether ids are distinguished names.
+pub(super) fn is_dn(attribute: &str) -> bool {
+    attribute.eq_ignore_ascii_case("dn")
+}
+
+/// An id of this attribute as a value in a filter; `None` if no entry has it.
+pub(super) fn id_in_filter(attribute: &str, id: &str) -> Option<String> {
+    if attribute.eq_ignore_ascii_case(OBJECT_GUID) {
+        return Some(sid::escaped(&Uuid::parse_str(id).ok()?.to_bytes_le()));
+    }
+    Some(ldap3::ldap_escape(id).into_owned())
+}
+
+/// Active Directory's id, in sixteen bytes. It is shown as Windows does: the first three groups are little-endian.
+const OBJECT_GUID: &str = "objectGUID";
+
 /// The longest text that is accepted from the directory, in characters.
 const MAX_CHARS: usize = 1024;
 
@@ -28,14 +46,13 @@ impl Entry {
     /// The permanent id of the entry: this attribute, if it has exactly one value, or the distinguished
     /// name if `attribute` is `dn`.
     pub fn id(&self, attribute: &str) -> Option<String> {
-        if attribute.eq_ignore_ascii_case("dn") {
+        if is_dn(attribute) {
             return Some(normalised(&self.dn)).filter(|dn| is_good(dn));
         }
         let [value] = self.values(attribute) else {
             return None;
         };
-        if attribute.eq_ignore_ascii_case("objectGUID") {
-            // Sixteen bytes, shown as Windows does: the first three groups are little-endian.
+        if attribute.eq_ignore_ascii_case(OBJECT_GUID) {
             let bytes = value.as_slice().try_into().ok()?;
             return Some(Uuid::from_bytes_le(bytes).to_string());
         }
@@ -131,6 +148,16 @@ mod tests {
         assert_eq!(id(&[&[0xff; 16]]), None, "no text");
         assert_eq!(id(&["x".repeat(1025).as_bytes()]), None);
         assert_eq!(entry("other", &[b"42"]).id("entryUUID"), None);
+    }
+
+    #[test]
+    fn an_id_is_found_by_a_filter_with_its_value() {
+        let guid = "33221100-5544-7766-8899-aabbccddeeff";
+        let bytes: String = (0..16).map(|index| format!("\\{:02x}", index * 17)).collect();
+        assert_eq!(id_in_filter("OBJECTGUID", guid), Some(bytes));
+        assert_eq!(id_in_filter("objectGUID", "*"), None);
+        assert_eq!(id_in_filter("entryUUID", guid).as_deref(), Some(guid));
+        assert_eq!(id_in_filter("uid", "a*)(b").as_deref(), Some("a\\2a\\29\\28b"));
     }
 
     #[test]

@@ -62,6 +62,15 @@ impl Filter {
         };
         self.0.iter().map(part).collect()
     }
+
+    /// The filter for whatever values: with `*` in their place.
+    pub fn fill_with_any(&self) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Placeholder(_) => "*".to_owned(),
+        };
+        self.0.iter().map(part).collect()
+    }
 }
 
 impl Placeholder {
@@ -100,6 +109,21 @@ mod tests {
             let filled = filter.fill(typed, "cn=other");
             assert_eq!(filled, format!("(&(objectClass=person)(uid={value}))"));
             assert!(ldap3::parse_filter(&filled).is_ok(), "{filled}");
+        }
+    }
+
+    #[test]
+    fn a_filter_for_any_name_is_one() {
+        for (text, filled) in [
+            ("(uid={username})", "(uid=*)"),
+            (
+                "(&(objectClass=person)(|(uid={username})(mail={username}@home.example)))",
+                "(&(objectClass=person)(|(uid=*)(mail=*@home.example)))",
+            ),
+        ] {
+            let any = user(text).unwrap().fill_with_any();
+            assert_eq!(any, filled);
+            assert!(ldap3::parse_filter(&any).is_ok(), "{any}");
         }
     }
 

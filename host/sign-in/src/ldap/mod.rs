@@ -4,7 +4,8 @@
 //! - Input from users is used only as a value in a filter or as the password of a bind. It is never logged.
 //! - An anonymous bind signs no one in: neither the password nor the entry's name is ever empty.
 //! - An account whose password must be changed first is refused, even if the directory accepts the bind.
-//! - All refusals are the same error, and take at least a second.
+//! - All refusals of a password are the same error, and take at least a second.
+//! - Who signs in without their password must be found by their id and the filter for users, and be in the required group.
 //! - Nothing is hashed. The number of connections, the time to wait for one and the size of responses are limited.
 
 mod directory;
@@ -18,6 +19,7 @@ mod wire;
 
 use std::{
     fmt,
+    net::IpAddr,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -30,7 +32,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    external::{self, Admission, External, Groups, Linking, Login, SignUp, Vouched},
+    external::{self, Admission, DirectoryUser, External, Groups, Linking, Login, SignUp, Vouched},
     fair_semaphore::FairSemaphore,
     identity::Identity,
     throttle::{LoginAttempt, Source, ThrottledAccount},
@@ -101,15 +103,46 @@ impl Ldap {
         {
             return Err(refused("the name or the password is not one that can be sent"));
         }
+        self.in_time(login.address, started, self.ask(login)).await
+    }
+
+    /// Asks the directory for this address, once there is a connection for it.
+    async fn in_time<T>(
+        &self,
+        address: Option<IpAddr>,
+        started: Instant,
+        ask: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let limit = self.config.time_limit;
         let (seconds, deadline) = (limit.as_secs(), started + limit);
-        let permit = self.connections.acquire(login.address.map(Source::from));
+        let permit = self.connections.acquire(address.map(Source::from));
         // After half the limit, too little time would be left for the directory.
         let _permit = timeout_at(started + limit / 2, permit)
             .await
             .map_err(|_| Error::from(Refusal::TooManySignIns).retry_after(seconds))?;
-        let asked = timeout_at(deadline, self.ask(login)).await;
+        let asked = timeout_at(deadline, ask).await;
         asked.unwrap_or_else(|_| Err(unreachable(anyhow!("no answer within {seconds} seconds"))))
+    }
+
+    /// Whether the person with this id may sign in, as far as the directory says so without their password.
+    async fn look_up(&self, subject: &str) -> Result<Admission, Error> {
+        let mut directory = Directory::open(&self.config).await.map_err(unreachable)?;
+        let found = directory.find_by_id(subject).await.map_err(unreachable)?;
+        let Some(entry) = found else {
+            let gone = "ldap-user-filter does not find the entry of the user any more";
+            return Ok(Admission::Denied(gone.into()));
+        };
+        let (Some(groups), Some(_)) = (&self.config.groups, &self.config.required_group) else {
+            return Ok(Admission::Granted);
+        };
+        let Ok(identity) = self.identity(&entry) else {
+            return Ok(Admission::Denied(format!(
+                "the entry {:?} has no valid name",
+                entry.dn
+            )));
+        };
+        let groups = groups_of(&mut directory, groups, &entry, &identity.name).await?;
+        Ok(self.admission(&groups))
     }
 
     async fn ask(&self, login: &Login<'_>) -> Result<External, Error> {
@@ -245,6 +278,20 @@ impl external::Directory for Ldap {
             sleep_until(started + MIN_REFUSAL_TIME).await;
         }
         answer
+    }
+
+    async fn still_has(&self, user: &DirectoryUser<'_>) -> Result<bool, Error> {
+        let asked = self.look_up(user.subject);
+        match self.in_time(user.address, Instant::now(), asked).await? {
+            Admission::Granted => Ok(true),
+            Admission::Denied(why) | Admission::Unknown(why) => {
+                info!(
+                    request = user.request_id,
+                    "LDAP: sign-in with a passkey refused: {why}"
+                );
+                Ok(false)
+            }
+        }
     }
 }
 
