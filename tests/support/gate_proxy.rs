@@ -1,7 +1,8 @@
-//! nginx and Caddy as proxies of the gate, with the configuration that operators start from: `examples/gate`, with other
-//! addresses and without TLS.
+//! nginx, Caddy and Traefik as proxies of the gate, with the configuration that operators start from: `examples/gate`, with
+//! other addresses and without TLS.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -45,6 +46,20 @@ impl GatePorts {
         .fold(text, |text, (address, port)| {
             text.replace(address, &format!("127.0.0.1:{port}"))
         })
+    }
+
+    /// Whether a request at the proxy reaches Portico. Some proxies listen before they know where to.
+    fn lead_to_portico(self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.proxy)) else {
+            return false;
+        };
+        let request = format!(
+            "GET /api/health/live HTTP/1.1\r\nhost: portico.home.example:{}\r\nconnection: close\r\n\r\n",
+            self.proxy
+        );
+        let mut answer = String::new();
+        let is_sent = stream.write_all(request.as_bytes()).is_ok();
+        is_sent && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
     }
 }
 
@@ -108,13 +123,38 @@ impl GateProxy {
         Self::start(command, folder, ports)
     }
 
+    /// Traefik, which is a package of PyPI.
+    #[track_caller]
+    pub fn traefik(ports: GatePorts) -> Self {
+        let program = repository().join("target/python/bin/traefik");
+        assert!(program.exists(), "install it first: make target/python/installed");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text: String = ports
+            .put_into("traefik.yaml")
+            .lines()
+            .filter(|line| !line.contains("certResolver"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let configuration = folder.path().join("gate.yaml");
+        fs::write(&configuration, text).expect("a file");
+        let mut command = Command::new(program);
+        command
+            .arg(format!(
+                "--entrypoints.websecure.address=127.0.0.1:{}",
+                ports.proxy
+            ))
+            .arg(format!("--providers.file.filename={}", configuration.display()))
+            .args(["--providers.file.watch=false", "--global.checknewversion=false"]);
+        in_folder(&mut command, folder.path());
+        Self::start(command, folder, ports)
+    }
+
     #[track_caller]
     fn start(mut command: Command, folder: TempDir, ports: GatePorts) -> Self {
         command.stdin(Stdio::null());
         let mut process = Process::spawn(&mut command, None);
-        let is_there = || TcpStream::connect(("127.0.0.1", ports.proxy)).is_ok();
         assert!(
-            starts(&mut process, is_there),
+            starts(&mut process, || ports.lead_to_portico()),
             "the proxy ended:\n{}",
             process.text()
         );
