@@ -2,6 +2,7 @@
 // administrator, and grace, who is none) and CHROMIUM say what to test with; tests/server/console/browser.rs sets them.
 
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -117,4 +118,15 @@ export async function noise(page, width, height) {
     [width, height],
   );
   return { name: "large.png", mimeType: "image/png", buffer: Buffer.from(base64, "base64") };
+}
+
+/** The code that an app with this secret shows now (RFC 6238). */
+export function code(secret) {
+  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"));
+  const key = Buffer.from(bits.join("").match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const hash = createHmac("sha1", key).update(step).digest();
+  const at = hash.at(-1) & 15;
+  return String((hash.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }

@@ -57,6 +57,7 @@ test("a passkey is added, asked for after the password, and signs its user in al
   await page.locator("#told", { hasText: "This device already keeps a passkey of yours." }).waitFor();
 
   await page.getByRole("link", { name: "Rename: Passkey: Laptop" }).click();
+  assert.deepEqual(await faults(page), []);
   await page.fill("#name", "Old laptop");
   await button(page, "Save").click();
   await page.getByText("Passkey: Old laptop").waitFor();

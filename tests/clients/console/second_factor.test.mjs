@@ -1,24 +1,12 @@
 // The second factor in Chromium: set up in the profile, asked for when signing in.
 
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
-import { faults, launch, open, password, signIn, url } from "./browser.mjs";
+import { code, faults, launch, open, password, signIn, url } from "./browser.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
 after(() => browser?.close());
-
-/** The code that an app with this secret shows now (RFC 6238). */
-function code(secret) {
-  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"));
-  const key = Buffer.from(bits.join("").match(/.{8}/g).map((byte) => parseInt(byte, 2)));
-  const step = Buffer.alloc(8);
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const hash = createHmac("sha1", key).update(step).digest();
-  const at = hash.at(-1) & 15;
-  return String((hash.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
-}
 
 test("it is set up with a QR code, and then asked for", async () => {
   const page = await open(browser);
