@@ -8,12 +8,15 @@ use portico_tests::{
 };
 use serde_json::{Value, json};
 
-fn start() -> Portico {
+fn builder() -> Builder {
     Builder::default()
         .argument("--metrics=127.0.0.1:0")
         .argument("--ping-allow=127.0.0.1")
         .argument("--ping-time-limit=60")
-        .start()
+}
+
+fn start() -> Portico {
+    builder().start()
 }
 
 fn scrape(server: &Portico) -> String {
@@ -57,7 +60,11 @@ fn assert_counted(text: &str, name: &str, least: f64) {
 
 #[test]
 fn what_is_done_is_counted_by_template_procedure_and_outcome() {
-    let server = start();
+    let server = builder()
+        .argument("--trusted-proxies=127.0.0.1")
+        .argument("--public-url=http://portico.home.example")
+        .argument("--gate-domain=home.example")
+        .start();
     let root = administrator(&server);
     let here = format!("http://{}/api/health/live", server.address());
     let app = json!({"name": "Jellyfin", "iconUrl": "x.svg", "pingUrl": here});
@@ -74,6 +81,10 @@ fn what_is_done_is_counted_by_template_procedure_and_outcome() {
     anonymous.post("/api/auth/sign-in", &wrong).assert_status(401);
     anonymous.get("/sign-in").assert_status(200);
     anonymous.get("/icons/default.svg").assert_status(200);
+    let asked = [("x-original-url", "https://unknown.home.example/")];
+    anonymous
+        .send("GET", "/api/auth/verify", &asked, None)
+        .assert_status(403);
 
     let text = scrape(&server);
     let requests = |method: &str, status: u16, route: &str| {
@@ -117,6 +128,7 @@ fn what_is_done_is_counted_by_template_procedure_and_outcome() {
         ),
         ("portico_audit_rows_written_total{kind=\"call\"}", 3.0),
         ("portico_app_checks_total{result=\"up\"}", 1.0),
+        ("portico_gate_requests_total{decision=\"no-app\"}", 1.0),
         (
             "db_client_operation_duration_seconds_count{db_operation_name=\"COMMIT\",db_system_name=\"sqlite\"}",
             3.0,

@@ -1,7 +1,7 @@
 //! `portico serve --database postgres://…`, and what the other commands do with such a database.
 
 use portico_tests::{
-    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command,
+    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, escape,
     postgresql::Postgresql, proxy::Proxy, run, trpc_query_path,
 };
 use serde_json::json;
@@ -93,9 +93,13 @@ fn an_app_and_a_user_take_two_round_trips_changes_two_to_four_and_a_sign_in_seve
     let postgresql = Postgresql::start();
     postgresql.create_database("home");
     let proxy = Proxy::start(&postgresql);
-    let server = on(&proxy.url("home")).start();
+    let server = on(&proxy.url("home"))
+        .argument("--trusted-proxies=127.0.0.1")
+        .argument("--public-url=http://portico.home.example")
+        .argument("--gate-domain=home.example")
+        .start();
     let admin = administrator(&server);
-    let wiki = json!({"name": "Wiki", "iconUrl": "/wiki.svg"});
+    let wiki = json!({"name": "Wiki", "iconUrl": "/wiki.svg", "href": "https://wiki.home.example/"});
     let id = admin.mutate("app.create", &wiki).data()["id"].clone();
     let (by_id, path) = (
         json!({"id": id}),
@@ -134,6 +138,19 @@ fn an_app_and_a_user_take_two_round_trips_changes_two_to_four_and_a_sign_in_seve
             .assert_status(200);
     };
     assert_eq!(round_trips(&sign_in), 7);
+    // The gate looks up who has the pass, and whether they see the app, and writes nothing: no more than an app takes.
+    let given = admin.get(&format!(
+        "/api/auth/gate?next={}",
+        escape("https://wiki.home.example/")
+    ));
+    let pass = given.assert_status(200).header("set-cookie").expect("a pass");
+    let pass = pass.split(';').next().expect("a pair");
+    let asked = [("x-original-url", "https://wiki.home.example/"), ("cookie", pass)];
+    let verify = || {
+        let answer = anonymous.send("GET", "/api/auth/verify", &asked, None);
+        answer.assert_status(204);
+    };
+    assert!(round_trips(&verify) <= 2);
 }
 
 #[test]
