@@ -138,7 +138,7 @@ fn an_app_a_user_and_the_gate_take_two_round_trips_changes_two_to_four_and_a_sig
             .assert_status(200);
     };
     assert_eq!(round_trips(&sign_in), 7);
-    // The gate looks up who has the pass, and whether they see the app, and writes nothing.
+    // The gate looks up who has the pass, and whether they see the app, and writes nothing: no more than an app takes.
     let given = admin.get(&format!(
         "/api/auth/gate?next={}",
         escape("https://wiki.home.example/")
@@ -150,7 +150,7 @@ fn an_app_a_user_and_the_gate_take_two_round_trips_changes_two_to_four_and_a_sig
         let answer = anonymous.send("GET", "/api/auth/verify", &asked, None);
         answer.assert_status(204);
     };
-    assert_eq!(round_trips(&verify), 2);
+    assert!(round_trips(&verify) <= 2);
 }
 
 #[test]
