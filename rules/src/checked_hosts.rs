@@ -15,7 +15,7 @@ pub enum CheckedHost {
     /// `nas.lan`: this name, whatever address it has.
     Name(String),
     /// `*.lan`, kept as `.lan`: every name below it that has an address of a private network. Others may give such names
-    /// (DHCP, mDNS), so they do not lead to this machine itself, nor to link-local addresses.
+    /// (DHCP, mDNS), so they do not lead to loopback or link-local addresses.
     Below(String),
 }
 
@@ -69,10 +69,11 @@ impl CheckedHost {
     pub fn is_private(&self) -> bool {
         match self {
             Self::Network(first, bits) => {
+                let is_of_cloud = *bits == width(*first) && OF_CLOUDS.contains(first);
                 let network = PRIVATE.iter().find(|(private, shared)| {
                     private.is_ipv4() == first.is_ipv4() && first_of(*first, *shared) == *private
                 });
-                network.is_some_and(|(_, shared)| bits >= shared)
+                !is_of_cloud && network.is_some_and(|(_, shared)| bits >= shared)
             }
             Self::Name(_) | Self::Below(_) => true,
         }
@@ -103,7 +104,15 @@ const PRIVATE: [(IpAddr, u8); 5] = [
     (IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 7),
 ];
 
-/// Whether this is an address of a private network: not of this machine, nor a link-local one.
+/// The addresses in them at which clouds tell machines their credentials: of Alibaba, Amazon, Google and Oracle.
+const OF_CLOUDS: [IpAddr; 4] = [
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe)),
+];
+
+/// Whether this is an address of a private network: no loopback or link-local one, and none of a cloud itself.
 pub fn is_of_private_network(address: IpAddr) -> bool {
     let address = address.to_canonical();
     CheckedHost::Network(address, width(address)).is_private()
@@ -214,6 +223,10 @@ mod tests {
             ("fe80::/10", false),
             ("::ffff:169.254.169.254", false),
             ("8.8.8.8", false),
+            ("100.100.100.200", false),
+            ("fd00:ec2::254", false),
+            ("fd20:ce::254/128", false),
+            ("fd00:c1::a9fe:a9fe", false),
             ("nas.lan", true),
             ("*.lan", true),
         ] {

@@ -24,9 +24,12 @@ if [ ! -d data ]; then
 		# Sorted in another way than by bytes, which the component asks for.
 		"${as_user[@]}" initdb --pgdata="$folder/data" --username=dashboard --auth=trust --encoding=UTF8 --no-sync \
 			--locale=C --locale-provider=icu --icu-locale=en-US >/dev/null
-		# Others may do the same at the same time.
+		# Others may do the same at the same time, and one that is killed leaves only a folder that nothing takes.
 		mkdir -p "$(dirname "$kept")"
-		{ cp -a data "$kept.$$" && mv -T "$kept.$$" "$kept"; } 2>/dev/null || rm -rf "$kept.$$"
+		if copy=$(mktemp -d "$kept.XXXXXX"); then
+			{ cp -a data "$copy/data" && mv -T "$copy/data" "$kept"; } 2>/dev/null || true
+			rm -rf "$copy"
+		fi
 	fi
 fi
 exec "${as_user[@]}" postgres -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off -c max_connections=50 \

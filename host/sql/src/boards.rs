@@ -1,6 +1,6 @@
 //! Statements on boards, what is on them and whom they are shared with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portico_storage::{
     Board, BoardItem, BoardSummary, NamedShare, NamedShares, PlacedItem, Result, Section, Share, Shares, Size,
@@ -46,6 +46,9 @@ declare! {
     LIST_VISIBLE = Sql::long(list!(concat!(
         " WHERE ", may_view!("board.id"), " ORDER BY board.name_key, board.id"
     )));
+    LIST_VIEWED = Sql::long(concat!(
+        "SELECT board.id FROM ~board AS board WHERE [among board.id $3] AND ", may_view!("board.id")
+    ));
     LIST_CHANGEABLE = Sql::long(list!(concat!(
         " WHERE ", may_change!("board.id"), " ORDER BY board.name_key, board.id"
     )));
@@ -226,6 +229,17 @@ impl<D: Database> Runner<D> {
     pub(crate) async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
         let values = vec![user_id.into(), self.counts_permissions()];
         self.list(&LIST_VISIBLE, values, summary).await
+    }
+
+    pub(crate) async fn list_viewed(
+        &mut self,
+        user_id: Option<&str>,
+        board_ids: &[String],
+    ) -> Result<BTreeSet<String>> {
+        let ids = Value::Texts(board_ids.to_vec());
+        let values = vec![user_id.into(), self.counts_permissions(), ids];
+        let viewed = self.list(&LIST_VIEWED, values, |row| row.text(0)).await?;
+        Ok(viewed.into_iter().collect())
     }
 
     pub(crate) async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {

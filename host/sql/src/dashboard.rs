@@ -1,6 +1,6 @@
 //! What Portico stores where it is the dashboard itself. The module of each record has the statements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use portico_model::{FactorKind, HomeBoards, Provider, Timestamp};
@@ -225,6 +225,10 @@ impl<D: Database> DashboardTransaction for SqlTransaction<D> {
 
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
         self.runner.list_visible_boards(user_id).await
+    }
+
+    async fn list_viewed(&mut self, user_id: Option<&str>, board_ids: &[String]) -> Result<BTreeSet<String>> {
+        self.runner.list_viewed(user_id, board_ids).await
     }
 
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {

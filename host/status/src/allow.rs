@@ -17,8 +17,8 @@ use serde::Deserialize;
 #[serde(try_from = "Vec<String>")]
 pub struct AllowList {
     hosts: Vec<CheckedHost>,
-    /// Whether it leads to addresses of private networks only, whatever it says: not to this machine, nor to link-local
-    /// addresses.
+    /// Whether it leads to addresses of private networks only, whatever it says: not to loopback or link-local addresses, nor
+    /// to those at which clouds keep credentials.
     is_bounded: bool,
 }
 
@@ -172,6 +172,8 @@ mod tests {
             ("nas.lan", "169.254.169.254", false),
             ("nas.lan", "::ffff:127.0.0.1", false),
             ("nas.lan", "fe80::1", false),
+            ("nas.lan", "fd00:ec2::254", false),
+            ("x.example", "100.100.100.200", false),
             ("nas.lan", "0.0.0.0", false),
         ] {
             assert_eq!(

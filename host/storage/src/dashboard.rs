@@ -1,6 +1,6 @@
 //! What Portico asks of storage where it is the dashboard itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
@@ -169,6 +169,8 @@ pub trait DashboardTransaction: Transaction {
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>>;
     /// The boards that this user may view, by name, without what is on them; for `None`, those that everyone may view.
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
+    /// Those of these boards that this user may view, or everyone if there is no user.
+    async fn list_viewed(&mut self, user_id: Option<&str>, board_ids: &[String]) -> Result<BTreeSet<String>>;
     /// The boards that this user has made, or that a share lets them change, by name, without what is on them.
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>>;
     /// The boards on which this app is, as an item or in bookmarks: the first by name, and how many.

@@ -1,7 +1,7 @@
 //! Storage that fails when it is told to.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, RwLock},
 };
 
@@ -229,6 +229,7 @@ ask_first! {
     can_change_board(user_id: &str, board_id: &str) -> bool;
     list_boards() -> Vec<BoardSummary>;
     list_visible_boards(user_id: Option<&str>) -> Vec<BoardSummary>;
+    list_viewed(user_id: Option<&str>, board_ids: &[String]) -> BTreeSet<String>;
     list_changeable_boards(user_id: &str) -> Vec<BoardSummary>;
     list_boards_with(app_id: &str, most: u32) -> AppBoards;
     list_first_shares(board_ids: &[String], most: u32) -> BTreeMap<String, FirstShares>;

@@ -29,9 +29,9 @@ texts! {
         wide: "Use the whole width of wide screens", "Die ganze Breite großer Bildschirme nutzen";
         start_board: "Before signing in", "Vor der Anmeldung";
         start_board_label: "First page of people who are not signed in", "Erste Seite für alle, die nicht angemeldet sind";
-        start_board_none: "The page for signing in", "Die Seite zum Anmelden";
+        start_board_none: "Everyone's home board if it is public, or the page for signing in", "Das Start-Board aller, wenn es öffentlich ist, sonst die Seite zum Anmelden";
         start_board_hint: "A public board, for example for a tablet on a wall.", "Ein öffentliches Board, zum Beispiel für ein Tablet an der Wand.";
-        start_board_closed: "not public any more: they sign in", "nicht mehr öffentlich: Sie melden sich an";
+        start_board_closed: "not public any more: they sign in", "nicht mehr öffentlich: dann die Seite zum Anmelden";
         start_board_fixed: "The setting --start-board of this host decides it. What is chosen here has no effect until that setting is gone.", "Die Einstellung --start-board dieses Hosts bestimmt sie. Was hier gewählt wird, wirkt erst, wenn diese Einstellung fehlt.";
         example: "Example", "Beispiel";
         example_about: "What an app is good for", "Wozu eine App gut ist";

@@ -38,7 +38,7 @@ texts! {
         by_group: "shared with the group {}", "mit der Gruppe {} geteilt";
         by_public: "public", "öffentlich";
         home: "What people see first", "Was man zuerst sieht";
-        home_hint: "For those who have chosen no home board, and none of whose groups has one that they may see. A board that everyone may see is also the first page of those who are not signed in.", "Für alle, die kein Start-Board gewählt haben und in deren Gruppen keines gilt, das sie sehen dürfen. Ein öffentliches Board ist auch die erste Seite für alle, die nicht angemeldet sind.";
+        home_hint: "For those who have chosen no home board, and none of whose groups has one that they may see. A public board is also the first page of those who are not signed in, unless another one is chosen under Looks.", "Für alle, die kein Start-Board gewählt haben und in deren Gruppen keines gilt, das sie sehen dürfen. Ein öffentliches Board ist auch die erste Seite für alle, die nicht angemeldet sind, wenn unter Aussehen kein anderes gewählt ist.";
         home_of_group_hint: "For members who have chosen no home board. Of several groups, the first by name counts whose board they may see.", "Für Mitglieder, die kein Start-Board gewählt haben. Von mehreren Gruppen zählt die nach Namen erste, deren Board sie sehen dürfen.";
         home_all: "All apps", "Alle Apps";
         home_none: "None", "Keines";

@@ -5,6 +5,8 @@
 //!   choice of a board for large screens alone counts, too, before those that come later.
 //! - `board.getHome` names only boards that the caller may view.
 
+use std::collections::BTreeSet;
+
 use portico_model::{
     HomeBoards,
     error::{Code, Error},
@@ -89,50 +91,37 @@ async fn home_of(
         mobile_home_board_id: user.mobile_home_board_id,
     });
     let others = transaction.list_default_homes_of(user_id).await?;
+    let homes: Vec<_> = chosen.into_iter().chain(others).collect();
+    let boards = homes
+        .iter()
+        .flat_map(|home| [&home.home_board_id, &home.mobile_home_board_id]);
+    let ids: BTreeSet<&String> = boards.flatten().collect();
+    let ids: Vec<String> = ids.into_iter().cloned().collect();
+    let viewed = transaction.list_viewed(user_id, &ids).await?;
+    Ok(first_of(homes, &viewed))
+}
+
+/// The boards of the first of these homes of which the caller may view some.
+fn first_of(homes: Vec<HomeBoards>, viewed: &BTreeSet<String>) -> HomeBoards {
+    let is_viewed = |id: &String| viewed.contains(id);
     // What is on phones; `Some(None)`: the same as elsewhere.
     let mut mobile = None;
-    for boards in chosen.into_iter().chain(others) {
-        let home = viewed(transaction, user_id, boards.home_board_id).await?;
+    for boards in homes {
+        let home = boards.home_board_id.filter(is_viewed);
         if mobile.is_none() {
-            let own = viewed(transaction, user_id, boards.mobile_home_board_id).await?;
+            let own = boards.mobile_home_board_id.filter(is_viewed);
             mobile = (own.is_some() || home.is_some()).then_some(own);
         }
         if home.is_some() {
-            return Ok(HomeBoards {
+            return HomeBoards {
                 home_board_id: home,
                 mobile_home_board_id: mobile.flatten(),
-            });
+            };
         }
     }
-    Ok(HomeBoards {
+    HomeBoards {
         home_board_id: None,
         mobile_home_board_id: mobile.flatten(),
-    })
-}
-
-/// The board, if the caller may view it.
-async fn viewed(
-    transaction: &mut dyn DashboardTransaction,
-    user_id: Option<&str>,
-    board_id: Option<String>,
-) -> Result<Option<String>, Error> {
-    match board_id {
-        Some(id) if may_view(transaction, user_id, &id).await? => Ok(Some(id)),
-        _ => Ok(None),
-    }
-}
-
-async fn may_view(
-    transaction: &mut dyn DashboardTransaction,
-    user_id: Option<&str>,
-    board_id: &str,
-) -> Result<bool, Error> {
-    match user_id {
-        Some(user_id) => Ok(transaction.can_view_board(user_id, board_id).await?),
-        None => {
-            let board = transaction.get_board(board_id).await?;
-            Ok(board.is_some_and(|board| board.board.is_public))
-        }
     }
 }
 

@@ -67,11 +67,11 @@ records! {
         #[serde(default)]
         start_board: TextChange = optional("startBoard", NULLABLE_TEXT).about(
             "The board that people see first who are not signed in, as long as everyone may view it: its id, or in a document its \
-             name; null: none, they sign in. The setting `--start-board` of a host overrides it."
+             name; null: everyone's home board, if it is public. The setting `--start-board` of a host overrides it."
         ),
         ping_allow: Option<Vec<String>> = optional("pingAllow", HOSTS).about(
             "The hosts in private networks that status checks may reach: networks (`192.168.0.0/16`), addresses, hosts \
-             (`nas.lan`) and the names below one (`*.lan`). Whatever it says, no check reaches the host's own machine or a \
+             (`nas.lan`) and the names below one (`*.lan`). Whatever it says, no check reaches a loopback or \
              link-local address. The setting `--ping-allow` of a host overrides it."
         ),
     }

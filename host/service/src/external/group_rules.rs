@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_rules::{bounds, direction};
+use portico_rules::{bounds, direction, names};
 use portico_storage::driver::ADMIN_GROUP;
 
 /// The most entries of a map, and characters of a provider's name in it.
@@ -101,6 +101,12 @@ impl GroupRules {
         self.mapped.contains(name)
     }
 
+    /// Whether a group that is not in the map would mean administrators by its name alone, although another one means them:
+    /// also where the map leads a third one to the group of administrators here.
+    fn is_other_admins(&self, name: &str) -> bool {
+        self.administrators.is_some() && names::key(name.trim()) == ADMIN_GROUP
+    }
+
     pub(super) fn apply(&self, stated: Vec<String>) -> Meant {
         let mut meant = Meant::default();
         for name in stated {
@@ -108,7 +114,7 @@ impl GroupRules {
             meant.is_administrator |= self.administrators.as_ref() == Some(&key);
             match self.map.get(&key) {
                 Some(ours) => meant.names.push(ours.clone()),
-                None if self.matches_others => meant.names.push(name),
+                None if self.matches_others && !self.is_other_admins(&name) => meant.names.push(name),
                 None => {}
             }
         }
@@ -195,6 +201,7 @@ mod tests {
         assert!(!named.makes("BOSSES") && named.makes("family"));
         let mapped = rules(&[("boss", "admins"), ("family", "bosses")], Some("Bosses"));
         assert!(mapped.counts("admins", "admins") && mapped.makes("bosses"));
+        assert_eq!(mapped.apply(names(&["Admins", "boss"])).names, ["admins"]);
         assert!(rules(&[], None).counts("Admins", "admins"));
     }
 

@@ -107,11 +107,14 @@ impl<'a> Directory<'a> {
             .await
     }
 
-    /// The entry with this id, if the filter for users finds it by any name.
+    /// The entry with this id, if it is where users are searched for, and their filter finds it by any name.
     pub async fn find_by_id(&mut self, id: &str) -> anyhow::Result<Option<Entry>> {
         let config = self.config;
         let (attribute, any) = (&config.id_attribute, config.user_filter.fill_with_any());
         let found = if entry::is_dn(attribute) {
+            if !entry::is_in_scope(id, &config.users_base, config.users_scope) {
+                return Ok(None);
+            }
             self.find_users(id, Scope::Base, &any).await?
         } else {
             let Some(value) = entry::id_in_filter(attribute, id) else {

@@ -1,6 +1,6 @@
 //! Reads the attributes of an entry.
 
-use ldap3::SearchEntry;
+use ldap3::{Scope, SearchEntry};
 use uuid::Uuid;
 
 use super::sid;
@@ -8,6 +8,31 @@ use super::sid;
 /// Whether ids are distinguished names.
 pub(super) fn is_dn(attribute: &str) -> bool {
     attribute.eq_ignore_ascii_case("dn")
+}
+
+/// Whether a search for users from this base finds the entry with this name, which is an id.
+pub(super) fn is_in_scope(id: &str, base: &str, scope: Scope) -> bool {
+    let base = normalised(base);
+    if id == base {
+        return !matches!(scope, Scope::OneLevel);
+    }
+    let below = id
+        .strip_suffix(base.as_str())
+        .and_then(|names| names.strip_suffix(','));
+    below.is_some_and(|names| {
+        let (mut is_escaped, mut is_one) = (false, true);
+        for character in names.chars() {
+            is_one &= is_escaped || character != ',';
+            is_escaped = !is_escaped && character == '\\';
+        }
+        // Otherwise the comma before the base belongs to a value.
+        !is_escaped
+            && match scope {
+                Scope::Base => false,
+                Scope::OneLevel => is_one,
+                Scope::Subtree => true,
+            }
+    })
 }
 
 /// An id of this attribute as a value in a filter; `None` if no entry has it.
@@ -158,6 +183,25 @@ mod tests {
         assert_eq!(id_in_filter("objectGUID", "*"), None);
         assert_eq!(id_in_filter("entryUUID", guid).as_deref(), Some(guid));
         assert_eq!(id_in_filter("uid", "a*)(b").as_deref(), Some("a\\2a\\29\\28b"));
+    }
+
+    #[test]
+    fn a_name_that_is_an_id_counts_only_where_users_are_searched_for() {
+        let base = "OU=People, dc=example";
+        for (id, [sub, one, itself]) in [
+            ("uid=ada,ou=people,dc=example", [true, true, false]),
+            ("cn=a\\,b,ou=people,dc=example", [true, true, false]),
+            ("uid=ada,ou=deep,ou=people,dc=example", [true, false, false]),
+            ("ou=people,dc=example", [true, false, true]),
+            ("uid=ada,ou=former,dc=example", [false; 3]),
+            ("uid=ada,xou=people,dc=example", [false; 3]),
+            ("cn=a\\,ou=people,dc=example", [false; 3]),
+            ("dc=example", [false; 3]),
+        ] {
+            let found =
+                [Scope::Subtree, Scope::OneLevel, Scope::Base].map(|scope| is_in_scope(id, base, scope));
+            assert_eq!(found, [sub, one, itself], "{id}");
+        }
     }
 
     #[test]

@@ -137,6 +137,7 @@ on_every_driver! {
     }
     sharing {
         a_share_lets_people_change_a_board_or_only_view_it
+        of_some_boards_those_are_listed_that_a_user_or_everyone_may_view
         what_is_shared_no_longer_can_no_longer_be_changed
         a_viewer_sees_apps_if_they_see_each_of_them
         what_is_stored_decides_who_sees_which_app_unless_it_is_fixed

@@ -87,6 +87,28 @@ pub async fn a_share_lets_people_change_a_board_or_only_view_it(store: &Store) {
     assert!(!reader.can_change_board("maker", "missing").await.unwrap());
 }
 
+pub async fn of_some_boards_those_are_listed_that_a_user_or_everyone_may_view(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    let mut public = board("public", Some("stranger"), vec![]);
+    public.board.is_public = true;
+    assert!(writer.insert_board(&public, "public").await.unwrap());
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    let ids = texts(&["public", "shared", "missing"]);
+    for (user_id, expected) in [
+        (None, vec!["public"]),
+        (Some("missing"), vec!["public"]),
+        (Some("stranger"), vec!["public"]),
+        (Some("member"), vec!["public", "shared"]),
+        (Some("b-all"), vec!["public", "shared"]),
+    ] {
+        let viewed = reader.list_viewed(user_id, &ids).await.unwrap();
+        assert!(viewed.iter().eq(&expected), "{user_id:?}: {viewed:?}");
+    }
+    assert!(reader.list_viewed(Some("maker"), &[]).await.unwrap().is_empty());
+}
+
 pub async fn what_is_shared_no_longer_can_no_longer_be_changed(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;

@@ -328,6 +328,10 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(boards)
     }
 
+    async fn list_viewed(&mut self, user_id: Option<&str>, board_ids: &[String]) -> Result<BTreeSet<String>> {
+        Ok(self.state.list_viewed(user_id, self.views_by_shares, board_ids))
+    }
+
     async fn list_changeable_boards(&mut self, user_id: &str) -> Result<Vec<BoardSummary>> {
         let mut boards = self.list_boards().await?;
         boards.retain(|board| self.state.can_change_board(user_id, &board.id));

@@ -1,5 +1,7 @@
 //! The boards that people see first who have chosen none.
 
+use std::collections::BTreeSet;
+
 use portico_model::HomeBoards;
 
 use super::state::State;
@@ -19,9 +21,7 @@ impl State {
     }
 
     pub fn list_default_homes_of(&self, user_id: Option<&str>) -> Vec<HomeBoards> {
-        let is_member = |members: &std::collections::BTreeSet<String>| {
-            user_id.is_some_and(|user_id| members.contains(user_id))
-        };
+        let is_member = |members: &BTreeSet<String>| user_id.is_some_and(|user_id| members.contains(user_id));
         let groups = self.groups.iter();
         let mut of_groups: Vec<_> = groups
             .filter(|(_, group)| is_member(&group.members))
@@ -32,6 +32,20 @@ impl State {
         homes.truncate(MOST_DEFAULT_HOMES as usize);
         homes.extend(self.boards_of_home(EVERYONE));
         homes
+    }
+
+    /// Those of these boards that this user may view, or everyone if there is no user.
+    pub fn list_viewed(
+        &self,
+        user_id: Option<&str>,
+        by_shares: bool,
+        board_ids: &[String],
+    ) -> BTreeSet<String> {
+        let is_viewed = |id: &&String| match user_id {
+            Some(user_id) => self.can_view_board(user_id, by_shares, id),
+            None => self.boards.get(*id).is_some_and(|row| row.board.board.is_public),
+        };
+        board_ids.iter().filter(is_viewed).cloned().collect()
     }
 
     fn boards_of_home(&self, id: &str) -> Option<HomeBoards> {

@@ -423,11 +423,13 @@ impl Apply<'_> {
     /// Sets the home boards of those who have chosen none.
     async fn put_homes(&self, groups: &[Id], boards: &[Id]) -> Result<(), Error> {
         let mut transaction = self.enclosing.transaction().await;
-        let present = transaction.list_default_homes().await?;
+        let present = transaction.list_default_homes().await?.into_iter();
+        let present: HashMap<Option<Id>, HomeBoards> =
+            present.map(|home| (home.group_id, home.boards)).collect();
         let groups = groups.iter().map(Some).zip(&self.plan.homes);
         for (group_id, wanted) in [(None, &self.plan.home)].into_iter().chain(groups) {
-            let before = present.iter().find(|home| home.group_id.as_ref() == group_id);
-            let before = before.map(|home| home.boards.clone()).unwrap_or_default();
+            let group_id = group_id.cloned();
+            let before = present.get(&group_id).cloned().unwrap_or_default();
             let id = |wanted: &Option<Option<Referent>>, before: &Option<Id>| match wanted {
                 None => before.clone(),
                 Some(board) => board.as_ref().map(|board| resolved(board, boards).to_owned()),
@@ -439,7 +441,7 @@ impl Apply<'_> {
             };
             if after != before {
                 let home = DefaultHome {
-                    group_id: group_id.cloned(),
+                    group_id,
                     boards: after,
                 };
                 transaction.set_default_home(&home).await?;
