@@ -104,7 +104,10 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
         }
     };
     let (identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
-    let mut identity = identity.at_public_url(headers, http.settings.public_url.as_ref());
+    let public_url = http.settings.public_url.as_ref();
+    let mut identity = identity
+        .at_public_url(headers, public_url)
+        .in_page(headers, public_url);
     // A dashboard that embeds Portico may know the address better than its router does.
     identity.address = identity.address.or_else(|| client_address(http, parts));
     if let Some(sender) = parts.extensions.get::<Sender>() {
