@@ -56,6 +56,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("CurrentSession", "Who is signed in, and until when."),
     ("CurrentStep", "The current step of the first setup."),
     (
+        "DefaultHome",
+        "The boards that the members of a group see first, or everyone does, who have chosen none.",
+    ),
+    (
         "Document",
         "The desired state of a dashboard. An absent key leaves existing records as they are and gives new ones the default; null clears; lists replace.",
     ),
@@ -90,6 +94,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("ReportEntry", "A record in a report."),
     ("Search", "What to search for, in names."),
     ("SearchEngine", "A search engine that the dashboard offers."),
+    (
+        "SetDefaultHome",
+        "The boards that the members of a group are to see first, or everyone is, who have chosen none.",
+    ),
     (
         "Share",
         "A user or a group by id: to view the board, unless it says more.",

@@ -24,7 +24,7 @@ use super::super::{
 use crate::{
     procedures::{apps, users},
     shape::{
-        Bound, Field, NULLABLE_DATE, PROVIDER,
+        Bound, Field, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
         Shape::{self, Boolean, Bounded, Choice, Either, List, Named, Nullable, Record, Text},
         Shaped, optional, records, required,
     },
