@@ -1,7 +1,8 @@
 //! Checks before routing, authentication and the body. They refuse a request
 //!
+//! - with a body in a coding that a proxy in front may have read differently, or that the host does not decode. The
+//!   server checks that ([`check_codings`]), before any router, so that no layer and no page misses it;
 //! - without exactly one `Host`: a proxy in front may have read it differently;
-//! - with an encoded body: the host does not decode bodies;
 //! - that a browser sends for a page of another site while no user exists. Until then, any client that reaches the
 //!   service can become the administrator, and a browser reaches whatever its user can reach: a page of any site can
 //!   make it request `http://localhost:7575`, or let a name of its own resolve to that address (DNS rebinding).
@@ -37,12 +38,6 @@ pub(crate) async fn refusal(
     {
         return Some(error::at(path, error));
     }
-    if let Err(error) = check_encoding(headers) {
-        let mut response = error::at(path, error);
-        let understood = HeaderValue::from_static("identity");
-        response.headers_mut().insert(header::ACCEPT_ENCODING, understood);
-        return Some(response);
-    }
     if http.has_administrator.load(Ordering::Relaxed) || !is_from_browser(headers) {
         return None;
     }
@@ -64,8 +59,14 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
     Err(Error::new(Code::BadRequest, message))
 }
 
+/// Refuses a body that is not sent as it is: by its `Transfer-Encoding` or by its `Content-Encoding`.
+pub(crate) fn check_codings(headers: &HeaderMap) -> Result<(), Error> {
+    check_transfer(headers)?;
+    check_encoding(headers)
+}
+
 /// Refuses a body that a proxy may have read differently: in any transfer coding but exactly one `chunked`.
-pub(crate) fn check_transfer(headers: &HeaderMap) -> Result<(), Error> {
+fn check_transfer(headers: &HeaderMap) -> Result<(), Error> {
     let fields = headers.get_all(header::TRANSFER_ENCODING).iter();
     let mut codings = fields.flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
     let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
