@@ -74,6 +74,7 @@ sentences! {
             "must have 1 to {most} letters a to z and digits, with single hyphens between them",
         NotBeforeYear { year: u32 } = "must be before the year {year}",
         NotBefore { end: Word } = "must be at most {end}, when the key that the call came with ends",
+        NotInFuture = "must be in the future",
 
         RequiredOfOperator = "is required: the operator is not a user",
         RequiredItems = "is required: a list, or sections",
@@ -81,6 +82,7 @@ sentences! {
         WrongType { noun: Noun, got: Noun } = "must be {noun}, got {got}",
         NotOneOf { choices: String } = "must be one of {choices}",
         KeyTwice = "appears more than once",
+        UnknownKey { keys: String } = "is not one of the keys {keys}",
         PreviousPasswordNeeded = "is needed to change your own password",
         NotSecretOfCodes = "must be a secret of 32 letters A to Z and digits 2 to 7, as the one that was given",
         NotBase64Url { most: usize } = "must be base64url of 1 to {most} bytes",

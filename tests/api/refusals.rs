@@ -282,6 +282,9 @@ fn rules_of_records(said: &mut Said) {
     ));
     let elsewhere = json!({"username": "root", "password": PASSWORD, "provider": "ldap"});
     said.hear(&listening.client.post("/api/auth/sign-in", &elsewhere));
+    said.hear(&admin.mutate("apiKeys.create", &json!({"readonly": true})));
+    let past = json!({"expiresAt": "2001-01-01T00:00:00.000Z"});
+    said.hear(&admin.mutate("apiKeys.create", &past));
     let short_lived = json!({"userId": me, "expiresAt": "2998-01-01T00:00:00.000Z"});
     let key = listening
         .client

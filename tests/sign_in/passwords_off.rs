@@ -183,7 +183,9 @@ fn passwords_are_off_only_if_an_administrator_comes_in_another_way() {
     server.wait();
     let recovered = run(command().args(["recover", "root", "--data"]).arg(&data), "").succeeded();
     server.start_again_with(&[&format!("{MODE}=administrators")]);
-    let words = recovered.lines().find_map(|line| line.strip_prefix("The new password of root is "));
+    let words = recovered
+        .lines()
+        .find_map(|line| line.strip_prefix("The new password of root is "));
     sign_in(&server, "root", words.expect("a password")).assert_status(200);
 }
 

@@ -94,7 +94,8 @@ fn body(content_type: &str, is_required: bool) -> Value {
 
 /// A procedure call, whose input is `{"json": …}` (superjson).
 fn call_operation(method: &Method, path: &str, procedure: &str) -> Value {
-    let summary = format!("For clients of Homarr: {procedure}, with its input and output there, as superjson.");
+    let summary =
+        format!("For clients of Homarr: {procedure}, with its input and output there, as superjson.");
     let mut operation = operation(method, path, &summary);
     match *method == Method::GET {
         true => {

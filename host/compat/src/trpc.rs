@@ -23,8 +23,7 @@ use crate::{
     caller::{Beginning, Caller, LARGEST_ANSWER, SMALL_BODY, is_json, pass_on, read_beginning},
     form,
     outcome::{Failure, Outcome, json_response},
-    procedures,
-    superjson,
+    procedures, superjson,
 };
 
 struct Call {

@@ -58,7 +58,10 @@ pub fn branding(homarr: &Homarr, pictures: &mut Pictures<'_>, report: &mut Repor
     let logo = logo_url(homarr).and_then(|url| match pictures.stored(&url) {
         Ok(id) => Some(id),
         Err(why) => {
-            lose(format!("of the branding: its logo {:?}, which {why}", shown(&url)));
+            lose(format!(
+                "of the branding: its logo {:?}, which {why}",
+                shown(&url)
+            ));
             None
         }
     });

@@ -150,7 +150,10 @@ mod tests {
         assert!(refused(&["a/x", "xdb.sqlite"]).contains("there is no db.sqlite in it"));
         assert!(refused(&["a/db.sqlite", "b/db.sqlite", "a.sql"]).contains("several databases"));
         for path in ["a/homarr.SQL", "a/homarr.sql.gz", "db/ibdata1"] {
-            assert!(refused(&["readme.txt", path]).contains("edition for MySQL"), "{path}");
+            assert!(
+                refused(&["readme.txt", path]).contains("edition for MySQL"),
+                "{path}"
+            );
         }
         for path in ["dump/toc.dat", "data\\PG_VERSION"] {
             assert!(refused(&[path]).contains("edition for PostgreSQL"), "{path}");

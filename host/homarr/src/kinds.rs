@@ -98,9 +98,8 @@ fn refuse_unpacked_dump(start: &[u8]) -> anyhow::Result<()> {
     let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
     let first = text.lines().next().unwrap_or_default();
     // Adminer names the database in its first line.
-    let is_of_adminer = |names: &[&str]| {
-        first.starts_with("-- Adminer") && names.iter().any(|name| first.contains(name))
-    };
+    let is_of_adminer =
+        |names: &[&str]| first.starts_with("-- Adminer") && names.iter().any(|name| first.contains(name));
     // `pg_dump` begins its custom format with PGDMP.
     if start.starts_with(b"PGDMP") || has(&["PostgreSQL database"]) || is_of_adminer(&["PostgreSQL"]) {
         bail!(other_edition("PostgreSQL"));
@@ -158,15 +157,27 @@ mod tests {
         let of_sqlite = "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n";
         for (text, words) in [
             ("--\n-- PostgreSQL database dump\n--\n", "edition for PostgreSQL"),
-            ("--\n-- PostgreSQL database cluster dump\n", "edition for PostgreSQL"),
-            ("-- Adminer 4.8.1 PostgreSQL 16.2 dump\n", "edition for PostgreSQL"),
+            (
+                "--\n-- PostgreSQL database cluster dump\n",
+                "edition for PostgreSQL",
+            ),
+            (
+                "-- Adminer 4.8.1 PostgreSQL 16.2 dump\n",
+                "edition for PostgreSQL",
+            ),
             ("-- MySQL dump 10.13  Distrib 8.0.36\n", "edition for MySQL"),
-            ("/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19\n", "edition for MySQL"),
+            (
+                "/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19\n",
+                "edition for MySQL",
+            ),
             ("-- phpMyAdmin SQL Dump\n-- version 5.2.1\n", "edition for MySQL"),
             ("-- Adminer 4.8.1 MySQL 8.0.36 dump\n", "edition for MySQL"),
             ("/*!40101 SET NAMES binary*/;\n", "edition for MySQL"),
             (of_sqlite, "sqlite3 db.sqlite < dump.sql"),
-            ("{\"schemaVersion\": 2, \"configProperties\": {}}", "a board of Homarr 0.15"),
+            (
+                "{\"schemaVersion\": 2, \"configProperties\": {}}",
+                "a board of Homarr 0.15",
+            ),
         ] {
             let mut packed = GzEncoder::new(Vec::new(), Compression::default());
             packed.write_all(text.as_bytes()).unwrap();
@@ -183,7 +194,13 @@ mod tests {
                 assert!(refused.contains(words), "{text:?}: {refused}");
             }
         }
-        for other in [&b"hello"[..], b"{\"a\": 1}", b"\x1f\x8b\x08\0no gzip", b"\xff\xfex", b""] {
+        for other in [
+            &b"hello"[..],
+            b"{\"a\": 1}",
+            b"\x1f\x8b\x08\0no gzip",
+            b"\xff\xfex",
+            b"",
+        ] {
             refuse_dump(other).unwrap();
         }
     }

@@ -223,7 +223,8 @@ impl Merge {
             };
             if let Some(Fate::Joined(_)) = all.groups.of(id) {
                 let name = names.get(&id[..]).copied().unwrap_or_default();
-                let text = "its home board does not come along, because the group that is here stays as it is";
+                let text =
+                    "its home board does not come along, because the group that is here stays as it is";
                 report.note(Kind::Group, name, What::Collided, text);
             }
             all.groups.is_new(id)

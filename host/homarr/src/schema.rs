@@ -259,7 +259,10 @@ fn describe(moments: &[i64]) -> String {
         count if count < OLDEST && JOURNAL.starts_with(moments) => {
             "it is older: start a newer Homarr on it once, which brings it up to date"
         }
-        _ if moments.first().is_some_and(|first| (1..JOURNAL[0]).contains(first)) => {
+        _ if moments
+            .first()
+            .is_some_and(|first| (1..JOURNAL[0]).contains(first)) =>
+        {
             "it is of a time before Homarr 1: import its boards, which are files of JSON, into a Homarr 1 (Manage, Boards, \
              Import), and give the db.sqlite of that"
         }

@@ -437,7 +437,11 @@ fn what_homarr_2_adds_comes_along() {
     assert_eq!(dashboard.apps[1].icon_url, "");
     assert_eq!(dashboard.branding.name.as_deref(), Some(" Casa Ann "));
     assert_eq!(dashboard.branding.accent_color.as_deref(), Some("#0D47A1"));
-    assert!(dashboard.pictures.contains_key(&dashboard.branding.logo.expect("a logo")));
+    assert!(
+        dashboard
+            .pictures
+            .contains_key(&dashboard.branding.logo.expect("a logo"))
+    );
     let ids: Vec<&str> = dashboard.keys.iter().map(|key| &key.id[..]).collect();
     assert_eq!(ids, ["halos-bootstrap", "okid1", "okid2"]);
     for text in [

@@ -1,7 +1,9 @@
 //! Checks before routing, authentication and the body. They refuse a request
 //!
+//! - for the URL of another host than `Host`, or with a body in a coding that a proxy in front may have read differently, or
+//!   that the host does not decode. The server checks that ([`check_form`]), before any router, so that no layer and no page
+//!   misses it;
 //! - without exactly one `Host`: a proxy in front may have read it differently;
-//! - with an encoded body: the host does not decode bodies;
 //! - that a browser sends for a page of another site while no user exists. Until then, any client that reaches the
 //!   service can become the administrator, and a browser reaches whatever its user can reach: a page of any site can
 //!   make it request `http://localhost:7575`, or let a name of its own resolve to that address (DNS rebinding).
@@ -37,12 +39,6 @@ pub(crate) async fn refusal(
     {
         return Some(error::at(path, error));
     }
-    if let Err(error) = check_encoding(headers) {
-        let mut response = error::at(path, error);
-        let understood = HeaderValue::from_static("identity");
-        response.headers_mut().insert(header::ACCEPT_ENCODING, understood);
-        return Some(response);
-    }
     if http.has_administrator.load(Ordering::Relaxed) || !is_from_browser(headers) {
         return None;
     }
@@ -67,7 +63,8 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
 /// Refuses a request that a proxy may have read differently: for the URL of another host than `Host`, or with such a body.
 pub(crate) fn check_form(uri: &Uri, headers: &HeaderMap) -> Result<(), Error> {
     check_target(uri, headers)?;
-    check_transfer(headers)
+    check_transfer(headers)?;
+    check_encoding(headers)
 }
 
 fn check_target(uri: &Uri, headers: &HeaderMap) -> Result<(), Error> {

@@ -385,7 +385,9 @@ mod tests {
         connection.execute_batch(set).unwrap();
         let of_another = connection.execute_batch("INSERT INTO home_board VALUES ('x', 'g', NULL, NULL)");
         assert!(of_another.is_err(), "a group has one");
-        connection.execute_batch("DELETE FROM board WHERE id = 'c'").unwrap();
+        connection
+            .execute_batch("DELETE FROM board WHERE id = 'c'")
+            .unwrap();
         let left = "SELECT count(*) FROM home_board WHERE home_board_id IS NULL";
         assert_eq!(count(left), 2);
         let rest = "DELETE FROM user_group; DELETE FROM board";

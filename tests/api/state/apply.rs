@@ -164,7 +164,10 @@ fn new_records_get_the_defaults_of_fields_that_are_left_out() {
     );
     assert_eq!(named(&report, "created").len(), 4);
     let state = export(&admin);
-    assert_eq!(state["groups"][1], json!({"name": "empty", "permissions": []}));
+    assert_eq!(
+        state["groups"][1],
+        json!({"name": "empty", "permissions": [], "homeBoard": null, "mobileHomeBoard": null})
+    );
     assert_eq!(
         state["boards"],
         json!([{"name": "blank", "isPublic": false, "creator": null, "slug": null, "items": [],

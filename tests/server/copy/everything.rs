@@ -74,7 +74,7 @@ impl Everything {
             "name": "Casa", "logo": uploaded, "wallpaper": uploaded, "accentColor": "#aa3355", "columns": 5, "appVisibility": "boards",
         });
         admin.mutate("site.update", &looks).assert_done();
-        for of in [Value::Null, json!(group)] {
+        for of in [json!(null), json!(group)] {
             let home = json!({"groupId": of, "homeBoardId": board, "mobileHomeBoardId": board});
             admin.mutate("board.setDefaultHome", &home).assert_done();
         }

@@ -60,7 +60,10 @@ fn files_of_other_kinds_are_refused_with_the_way_out() {
         b"{\"schemaVersion\": 2, \"configProperties\": {\"name\": \"default\"}}",
     );
     let packed = write("packed.gz", b"\x1f\x8b\x08\0no gzip");
-    let folder = place.folder.path().to_owned();
+    let folder = place.path("folder");
+    std::fs::create_dir(&folder).expect("a folder");
+    // Sorted by their names, the board comes first.
+    let dumps = place.folder.path().to_owned();
     let own = data.join("portico.db");
     assert_refused(
         &data,
@@ -76,6 +79,7 @@ fn files_of_other_kinds_are_refused_with_the_way_out() {
             (&board, "a board of Homarr 0.15"),
             (&packed, "the tar cannot be read"),
             (&folder, "there is no db.sqlite in it"),
+            (&dumps, "a board of Homarr 0.15"),
             (&own, "not a database of Homarr: there"),
         ],
     );

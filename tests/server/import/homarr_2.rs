@@ -35,7 +35,10 @@ fn a_household_on_homarr_2_comes_along_with_keys_of_every_form() {
     assert_eq!(router["iconUrl"], "data:image/png;base64,iVBORw==");
 
     let site = &document["site"];
-    assert_eq!((&site["name"], &site["accentColor"]), (&json!("Casa Ann"), &json!("#0d47a1")));
+    assert_eq!(
+        (&site["name"], &site["accentColor"]),
+        (&json!("Casa Ann"), &json!("#0d47a1"))
+    );
     let logo = document["pictures"][0]["id"].as_str().expect("a logo");
     assert_eq!(site["logo"], logo);
 

@@ -82,7 +82,10 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
         named(&before["apps"], "jellyfin")
     );
     assert_eq!(named(&after["boards"], "HOME"), named(&before["boards"], "HOME"));
-    assert_eq!((&after["homeBoard"], &after["mobileHomeBoard"]), (&Value::Null, &json!("HOME")));
+    assert_eq!(
+        (&after["homeBoard"], &after["mobileHomeBoard"]),
+        (&Value::Null, &json!("HOME"))
+    );
     let ada = named(&after["users"], "ada");
     assert_eq!(ada["email"], "other@example.org");
     assert_eq!(

@@ -221,10 +221,6 @@ async fn change_visibility(caller: &Caller, input: Value) -> Outcome {
     Ok(Output::nothing())
 }
 
-async fn board(caller: &Caller, id: &str) -> Result<Value, Failure> {
-    Ok(caller.query("board.byId", json!({ "id": id })).await?.value())
-}
-
 /// Changes a board and its extras, and saves both in one change. Begins again from what is stored if that changes
 /// meanwhile. Returns what the change returned.
 async fn change<T: Send>(

@@ -142,6 +142,7 @@ fn german(rule: &Rule) -> String {
         R::NotBefore { end } => {
             format!("darf höchstens {end} sein: Dann endet der Schlüssel, mit dem der Aufruf kam")
         }
+        R::NotInFuture => "muss in der Zukunft liegen".into(),
 
         R::RequiredOfOperator => "fehlt: Der Betreiber ist kein Benutzer".into(),
         R::RequiredItems => "fehlt: eine Liste, oder Abschnitte".into(),
@@ -155,6 +156,7 @@ fn german(rule: &Rule) -> String {
         }
         R::NotOneOf { choices } => format!("muss eines von {choices} sein"),
         R::KeyTwice => "kommt mehr als einmal vor".into(),
+        R::UnknownKey { keys } => format!("ist keiner der Schlüssel {keys}"),
         R::PreviousPasswordNeeded => "ist nötig, um Ihr eigenes Passwort zu ändern".into(),
         R::NotSecretOfCodes => "muss ein Geheimnis aus 32 Buchstaben A bis Z und Ziffern 2 bis 7 sein, wie das angezeigte".into(),
         R::NotBase64Url { most } => format!("muss base64url mit 1 bis {most} Bytes sein"),

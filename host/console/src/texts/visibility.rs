@@ -42,5 +42,6 @@ texts! {
         home_of_group_hint: "For members who have chosen no home board. Of several groups, the first by name counts whose board they may see.", "Für Mitglieder, die kein Start-Board gewählt haben. Von mehreren Gruppen zählt die nach Namen erste, deren Board sie sehen dürfen.";
         home_all: "All apps", "Alle Apps";
         home_none: "None", "Keines";
+        home_same: "As on large screens", "Wie auf großen Bildschirmen";
     }
 }

@@ -56,6 +56,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("CurrentSession", "Who is signed in, and until when."),
     ("CurrentStep", "The current step of the first setup."),
     (
+        "DefaultHome",
+        "The boards that the members of a group see first, or everyone does, who have chosen none.",
+    ),
+    (
         "Document",
         "The desired state of a dashboard. An absent key leaves existing records as they are and gives new ones the default; null clears; lists replace.",
     ),
@@ -90,6 +94,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("ReportEntry", "A record in a report."),
     ("Search", "What to search for, in names."),
     ("SearchEngine", "A search engine that the dashboard offers."),
+    (
+        "SetDefaultHome",
+        "The boards that the members of a group are to see first, or everyone is, who have chosen none.",
+    ),
     (
         "Share",
         "A user or a group by id: to view the board, unless it says more.",
@@ -221,8 +229,8 @@ impl Schemas {
     /// describes the object's keys.
     pub fn named(&mut self, name: &str, shape: &Shape, scope: &str) -> Value {
         match shape {
-            Shape::Record(fields) => self.add(name, |schemas| {
-                let mut schema = schemas.object(fields, scope);
+            Shape::Record(_) | Shape::Exact(_) => self.add(name, |schemas| {
+                let mut schema = schemas.of(shape, scope);
                 schema["description"] = format!("The input of `{scope}`.").into();
                 schema
             }),
@@ -243,6 +251,11 @@ impl Schemas {
             Shape::Choice(choices) => json!({ "type": "string", "enum": choices }),
             Shape::List(shape) => json!({ "type": "array", "items": self.of(shape, scope) }),
             Shape::Record(fields) => self.object(fields, scope),
+            Shape::Exact(fields) => {
+                let mut schema = self.object(fields, scope);
+                schema["additionalProperties"] = false.into();
+                schema
+            }
             Shape::Tagged(kinds) => {
                 let of_kind = |(kind, fields): &(&str, &[Field])| {
                     let mut schema = self.object(fields, scope);

@@ -306,7 +306,8 @@ async fn a_database_from_before_default_homes_takes_them_and_keeps_the_pictures_
     let left = "SELECT count(*) FROM home_board WHERE home_board_id IS NULL";
     assert_eq!(server.run("home", left), "2");
     server.run("home", "DELETE FROM user_group; DELETE FROM board");
-    let left = "SELECT (SELECT count(*) FROM home_board WHERE id <> '') + (SELECT count(*) FROM board_picture)";
+    let left =
+        "SELECT (SELECT count(*) FROM home_board WHERE id <> '') + (SELECT count(*) FROM board_picture)";
     assert_eq!(server.run("home", left), "0");
 }
 

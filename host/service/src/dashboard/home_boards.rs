@@ -38,7 +38,10 @@ records! {
     struct SetDefaultHome {
         group_id: Option<String> = required("groupId", NULLABLE_TEXT)
             .about("The group whose members are to see them: its id; null: everyone."),
-        ..boards: HomeBoards,
+        home_board_id: Option<String> = required("homeBoardId", NULLABLE_TEXT)
+            .about("The board's id; null: none."),
+        mobile_home_board_id: Option<String> = required("mobileHomeBoardId", NULLABLE_TEXT)
+            .about("The same on phones; null: the other one."),
     }
 }
 
@@ -139,8 +142,14 @@ async fn get_default_homes(call: Call) -> Result<Output, Error> {
 }
 
 async fn set_default_home(mut call: Call) -> Result<Output, Error> {
-    let SetDefaultHome { group_id, boards } = call.input()?;
-    let home = DefaultHome { group_id, boards };
+    let input: SetDefaultHome = call.input()?;
+    let home = DefaultHome {
+        group_id: input.group_id,
+        boards: HomeBoards {
+            home_board_id: input.home_board_id,
+            mobile_home_board_id: input.mobile_home_board_id,
+        },
+    };
     let mut transaction = call.begin(Access::Write).await?;
     let set = transaction.set_default_home(&home).await;
     let is_there = set.map_err(|error| not_found_if_referred(error, Missing::Board))?;

@@ -8,8 +8,8 @@ use portico_rules::refusal::Refusal;
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{
     Access, AccountKey, ApiKey, AppFilter, AuditEntry, Authentication, Board, DashboardTransaction, ExtrasOf,
-    KeyLimits, Looks, NewInvite, NewPicture, NewUser, Picture, PictureCount, Slice, StoredApp,
-    UserFilter, hash_secret,
+    KeyLimits, Looks, NewInvite, NewPicture, NewUser, Picture, PictureCount, Slice, StoredApp, UserFilter,
+    hash_secret,
 };
 
 use super::{super::local::REQUEST_ID, check::learn};
