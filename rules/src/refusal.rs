@@ -81,10 +81,10 @@ refusals! {
         SecondFactorThere = Conflict "This second factor is set up already; remove it first",
         TooManySecondFactors { most: usize } = Conflict "You have {most} second factors; remove one first",
         NoSecondFactor = Conflict "No second factor is set up",
+        NoPasskey = Conflict "No passkey is set up",
         UserDisabled = Conflict "The user is disabled: enable the user first",
         UsernameTaken = Conflict "Username already taken",
         WrongPreviousPassword = Forbidden "The previous password is wrong",
-        PasswordChangedAtSignIn = Unauthorized "The password was changed meanwhile; sign in again",
         UserChangedAtSignIn = Unauthorized "The user or the password was changed meanwhile: sign in again",
         PasswordChanged = Conflict "The password was changed meanwhile",
         ExternalUser = Forbidden "Name, email and password of this user belong to an external provider",
@@ -115,7 +115,7 @@ refusals! {
              proxy pass the header Host on unchanged",
         GateProxy = Forbidden
             "Only a proxy that is named in --trusted-proxies may ask the gate, with exactly one of each header that says what \
-             it was asked for",
+             it was asked for, in visible characters of ASCII",
         GateNoApp = Forbidden "No app of this dashboard has this address",
         GateAmbiguous = Forbidden "Programs read this address differently, and it may be that of more than one app",
         GateNotYours = Forbidden

@@ -33,7 +33,11 @@ sentences! {
         NotHttp = "must be a URL with http: or https:",
         RefusedScheme { scheme: Word } = "must not be a URL of the scheme {scheme}:",
         NotGateAddress =
-            "must be a URL with http: or https: without a query, a fragment and a username, whose path all programs read alike",
+            "must be a URL with http: or https: without a query, a fragment, a username and a *, whose path all programs read \
+             alike",
+        NotOfGateDomain { domain: Word } = "must be at a host of {domain}, of which the gate is in front",
+        AtOwnHost =
+            "must be at another host than this dashboard's: pages there could do what their visitor may do here",
         NotUrlTemplate = "must begin with http:// or https:// and contain %s",
         NotPathOfHost = "must be a path on this host: begin with one /",
         NotVisiblePath =
@@ -74,6 +78,7 @@ sentences! {
             "must have 1 to {most} letters a to z and digits, with single hyphens between them",
         NotBeforeYear { year: u32 } = "must be before the year {year}",
         NotBefore { end: Word } = "must be at most {end}, when the key that the call came with ends",
+        NotInFuture = "must be in the future",
 
         RequiredOfOperator = "is required: the operator is not a user",
         RequiredItems = "is required: a list, or sections",
@@ -81,8 +86,9 @@ sentences! {
         WrongType { noun: Noun, got: Noun } = "must be {noun}, got {got}",
         NotOneOf { choices: String } = "must be one of {choices}",
         KeyTwice = "appears more than once",
+        UnknownKey { keys: String } = "is not one of the keys {keys}",
         PreviousPasswordNeeded = "is needed to change your own password",
-        NotSecretOfCodes = "must be the secret that was given, 32 letters and digits",
+        NotSecretOfCodes = "must be a secret of 32 letters A to Z and digits 2 to 7, as the one that was given",
         NotBase64Url { most: usize } = "must be base64url of 1 to {most} bytes",
         NotNewPasskey = "must be a new passkey, made at the public URL for options that are five minutes old at most",
         CodeNotOfSecret = "does not fit: type the code that the app shows now, and check the clock of its device",

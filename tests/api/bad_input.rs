@@ -226,7 +226,8 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
 
 #[test]
 fn a_body_that_is_encoded_is_refused() {
-    let server = Portico::start();
+    // The layer for clients of Homarr has routes of its own.
+    let server = Builder::default().argument("--compat-homarr").start();
     let admin = administrator(&server);
     let app = br#"{"name": "An app", "iconUrl": "/icon.svg"}"#;
     let ask = |path: &str, encoding: &str| {
@@ -241,13 +242,18 @@ fn a_body_that_is_encoded_is_refused() {
         "/api/trpc/app.create",
         "/api/trpc/app.create?batch=1",
         "/api/auth/sign-in",
+        "/api/boards",
+        "/api/invites",
+        "/api/auth/callback/credentials",
+        "/api/auth/signout",
+        "/sign-in",
     ] {
         let answer = ask(path, "gzip");
         answer.assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
         assert_eq!(answer.header("accept-encoding"), Some("identity"));
         assert!(answer.text().contains("Content-Encoding"), "{answer}");
     }
-    assert!(admin.app_names().is_empty());
+    assert_eq!(admin.get("/api/apps").json(), json!([]));
     ask("/api/apps", "identity").assert_status(200);
 }
 

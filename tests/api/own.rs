@@ -48,9 +48,26 @@ fn users_make_list_and_end_keys_of_their_own_and_see_no_others() {
         .mutate("apiKeys.createOwn", &json!({"name": ""}))
         .assert_bad_field("name");
     // The user is never chosen.
-    let of_another = session.mutate("apiKeys.createOwn", &json!({"userId": bob.id, "name": "a"}));
+    session
+        .mutate("apiKeys.createOwn", &json!({"userId": bob.id, "name": "a"}))
+        .assert_bad_field("userId");
     let listed = bob.query("apiKeys.getOwn", &NO_INPUT).data();
-    assert_eq!(ids(&listed).len(), 1, "{of_another}");
+    assert_eq!(ids(&listed).len(), 1);
+}
+
+#[test]
+fn a_misspelt_limit_of_a_key_is_refused_and_makes_no_key_without_limits() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let misspelt = json!({"name": "typo", "readonly": true, "permission": []});
+    for answer in [
+        admin.mutate("apiKeys.create", &misspelt),
+        admin.mutate("apiKeys.createOwn", &misspelt),
+        admin.post("/api/apiKeys/own", &misspelt),
+    ] {
+        answer.assert_bad_field("readonly").assert_bad_field("permission");
+    }
+    assert_eq!(admin.query("apiKeys.getOwn", &NO_INPUT).data(), json!([]));
 }
 
 #[test]

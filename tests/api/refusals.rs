@@ -35,7 +35,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     // Of the component with a storage of its own, which no service of a test runs.
     ("Rule::EachOnOneLine", "component/sql/tests/ready_storage"),
     ("Rule::NotBeforeYear", "component/sql/tests/ready_storage"),
-    ("UserChangedAtSignIn", "component/sql/tests/ready_storage"),
+    ("UserChangedAtSignIn", "tests/sign_in/second_factor/middle.rs"),
     // With a key that may less than its user.
     ("KeyOnlyReads", "tests/api/limited_keys.rs"),
     ("LimitedKeyMakesKeys", "tests/api/limited_keys.rs"),
@@ -65,6 +65,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "Rule::NotNewPasskey",
         "tests/sign_in/credentials/passkeys/attacks.rs",
     ),
+    ("NoPasskey", "tests/sign_in/credentials/passkeys/signing_in.rs"),
     ("WrongPasskey", "tests/sign_in/credentials/passkeys/attacks.rs"),
     ("WrongOwnPasskey", "tests/sign_in/credentials/passkeys/own.rs"),
     ("SignInNotConfirmed", "tests/sign_in/oidc/attacks.rs"),
@@ -72,7 +73,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("DirectoryMisconfigured", "tests/sign_in/ldap/refusals.rs"),
     // When two calls meet.
     ("PasswordChanged", "tests/api/races.rs"),
-    ("PasswordChangedAtSignIn", "tests/sign_in/credentials"),
     ("ListedNameTaken", "host/service/src/dashboard/state/apply.rs"),
     ("StateChanged", "tests/api/state"),
     // With more than one answer or body may hold, or more than the service can do at once.
@@ -282,6 +282,9 @@ fn rules_of_records(said: &mut Said) {
     ));
     let elsewhere = json!({"username": "root", "password": PASSWORD, "provider": "ldap"});
     said.hear(&listening.client.post("/api/auth/sign-in", &elsewhere));
+    said.hear(&admin.mutate("apiKeys.create", &json!({"readonly": true})));
+    let past = json!({"expiresAt": "2001-01-01T00:00:00.000Z"});
+    said.hear(&admin.mutate("apiKeys.create", &past));
     let short_lived = json!({"userId": me, "expiresAt": "2998-01-01T00:00:00.000Z"});
     let key = listening
         .client

@@ -207,11 +207,11 @@ fn faults_of_a_document_are_reported_with_their_lines() {
     refused(
         "bad.yaml",
         "- a list",
-        &["bad.yaml is no document", "searchEngines"],
+        &["bad.yaml is not a document", "searchEngines", "gate"],
     );
-    refused("bad.yaml", "", &["bad.yaml is no document"]);
-    refused("bad.yaml", "aps: []", &["bad.yaml is no document"]);
-    refused("bad.json", "[{\"apps\": []}]", &["bad.json is no document"]);
+    refused("bad.yaml", "", &["bad.yaml is not a document"]);
+    refused("bad.yaml", "aps: []", &["bad.yaml is not a document"]);
+    refused("bad.json", "[{\"apps\": []}]", &["bad.json is not a document"]);
     refused(
         "bad.yaml",
         "apps: []\n---\ngroups: []",

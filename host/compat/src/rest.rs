@@ -8,7 +8,7 @@ use axum::{
     http::{Method, StatusCode, header},
     response::Response,
 };
-use portico_http::read_json_bytes;
+use portico_http::{read_json_bytes, read_query};
 use portico_model::error::Code;
 use serde_json::{Map, Value};
 
@@ -162,13 +162,13 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<Found> {
 pub(crate) async fn respond(compat: &Arc<Compat>, found: Found, request: Request) -> Response {
     let name = found.route.procedure;
     let (parts, body) = request.into_parts();
-    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let query = parts.uri.query().map(ToOwned::to_owned);
     let caller = Caller::new(compat, parts);
-    let outcome = call(&caller, found, &query, body).await;
+    let outcome = call(&caller, found, query.as_deref(), body).await;
     answer_of(&caller, outcome, name)
 }
 
-async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome {
+async fn call(caller: &Caller, found: Found, query: Option<&str>, body: Body) -> Outcome {
     let Found { route, parameters } = found;
     let sent = if [Method::GET, Method::DELETE].contains(&route.method) {
         None
@@ -179,7 +179,8 @@ async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome
     };
     let _turn = caller.turn().await?;
     let mut input: Map<String, Value> = match sent {
-        None => form::pairs(query)
+        None => read_query(query)?
+            .into_iter()
             .map(|(key, value)| (key, value.into()))
             .collect(),
         Some(body) => match read_json_bytes(caller.headers(), caller.extensions(), body).await? {

@@ -114,6 +114,8 @@ impl askama::filters::HtmlSafe for Clock {}
 pub(crate) enum Expiry {
     At(String),
     Never,
+    /// The day is over.
+    Past,
     /// The day cannot be read, or it is after the year 9999.
     Unreadable,
 }
@@ -121,7 +123,11 @@ pub(crate) enum Expiry {
 impl Expiry {
     pub fn of(form: &Form) -> Self {
         if let Some(day) = form.optional("until") {
-            return day_start(day, 1).map_or(Self::Unreadable, Self::At);
+            return match day_start(day, 1) {
+                Some(end) if is_past(&end) => Self::Past,
+                Some(end) => Self::At(end),
+                None => Self::Unreadable,
+            };
         }
         Self::after(form, now())
     }

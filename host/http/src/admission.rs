@@ -1,7 +1,9 @@
 //! Checks before routing, authentication and the body. They refuse a request
 //!
+//! - for the URL of another host than `Host`, or with a body in a coding that a proxy in front may have read differently, or
+//!   that the host does not decode. The server checks that ([`check_form`]), before any router, so that no layer and no page
+//!   misses it;
 //! - without exactly one `Host`: a proxy in front may have read it differently;
-//! - with an encoded body: the host does not decode bodies;
 //! - that a browser sends for a page of another site while no user exists. Until then, any client that reaches the
 //!   service can become the administrator, and a browser reaches whatever its user can reach: a page of any site can
 //!   make it request `http://localhost:7575`, or let a name of its own resolve to that address (DNS rebinding).
@@ -9,7 +11,7 @@
 use std::{net::IpAddr, sync::atomic::Ordering};
 
 use axum::{
-    http::{HeaderMap, HeaderValue, Version, header, uri::Authority},
+    http::{HeaderMap, HeaderValue, Uri, Version, header, uri::Authority},
     response::Response,
 };
 use portico_model::error::{Code, Error};
@@ -37,12 +39,6 @@ pub(crate) async fn refusal(
     {
         return Some(error::at(path, error));
     }
-    if let Err(error) = check_encoding(headers) {
-        let mut response = error::at(path, error);
-        let understood = HeaderValue::from_static("identity");
-        response.headers_mut().insert(header::ACCEPT_ENCODING, understood);
-        return Some(response);
-    }
     if http.has_administrator.load(Ordering::Relaxed) || !is_from_browser(headers) {
         return None;
     }
@@ -64,8 +60,28 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
     Err(Error::new(Code::BadRequest, message))
 }
 
+/// Refuses a request that a proxy may have read differently: for the URL of another host than `Host`, or with such a body.
+pub(crate) fn check_form(uri: &Uri, headers: &HeaderMap) -> Result<(), Error> {
+    check_target(uri, headers)?;
+    check_transfer(headers)?;
+    check_encoding(headers)
+}
+
+fn check_target(uri: &Uri, headers: &HeaderMap) -> Result<(), Error> {
+    let Some(target) = uri.authority() else {
+        return Ok(());
+    };
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let is_same = |host: &HeaderValue| host.as_bytes().eq_ignore_ascii_case(target.as_str().as_bytes());
+    if hosts.all(is_same) {
+        return Ok(());
+    }
+    let message = "The host in the request line is another one than that in the header Host";
+    Err(Error::new(Code::BadRequest, message))
+}
+
 /// Refuses a body that a proxy may have read differently: in any transfer coding but exactly one `chunked`.
-pub(crate) fn check_transfer(headers: &HeaderMap) -> Result<(), Error> {
+fn check_transfer(headers: &HeaderMap) -> Result<(), Error> {
     let fields = headers.get_all(header::TRANSFER_ENCODING).iter();
     let mut codings = fields.flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
     let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
@@ -174,6 +190,30 @@ mod tests {
             assert_eq!(is_own_host(host, Some(&url)), is_own, "{host:?}");
         }
         assert!(!is_own_host("portico.example", None));
+    }
+
+    #[test]
+    fn the_url_of_another_host_is_refused() {
+        for (uri, hosts, is_same) in [
+            ("/x", &["portico.example"][..], true),
+            ("http://portico.example/x", &["Portico.example"], true),
+            ("http://portico.example/x", &[], true),
+            ("http://evil.example/x", &["portico.example"], false),
+            ("http://portico.example:81/x", &["portico.example"], false),
+            ("http://me@portico.example/x", &["portico.example"], false),
+            (
+                "http://portico.example/x",
+                &["portico.example", "evil.example"],
+                false,
+            ),
+        ] {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(header::HOST, host.parse().unwrap());
+            }
+            let uri: Uri = uri.parse().unwrap();
+            assert_eq!(check_target(&uri, &headers).is_ok(), is_same, "{uri} {hosts:?}");
+        }
     }
 
     #[test]

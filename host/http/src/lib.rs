@@ -58,7 +58,7 @@ pub use self::{
     metrics::RouteTemplate,
     place::Elsewhere,
     proxy_user::ProxySignIn,
-    request::{RequestId, compute, read_body, read_json_bytes, read_json_text},
+    request::{RequestId, compute, read_body, read_json_bytes, read_json_text, read_query},
     server::{Site, serve},
     settings::{HttpLimits, HttpSettings},
     trpc::superjson::is_wrapped as is_superjson,

@@ -133,7 +133,12 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
 
 /// The refusal of a request before any router has it.
 pub(crate) fn refuse(method: &Method, path: &str, error: Error) -> Response {
+    let is_encoded = error.code == Code::UnsupportedMediaType;
     let mut response = error::at(path, error);
+    if is_encoded {
+        let understood = HeaderValue::from_static("identity");
+        response.headers_mut().insert(header::ACCEPT_ENCODING, understood);
+    }
     metrics::answered("", method, response.status().as_u16(), Duration::ZERO);
     add_headers(&mut response, &RequestId(new_request_id().into()));
     response

@@ -1,6 +1,7 @@
 //! What a handler reads from a request: an id, an identity, a bounded body.
 
 use std::{
+    collections::BTreeSet,
     net::{IpAddr, SocketAddr},
     sync::{Arc, PoisonError},
     time::Duration,
@@ -15,10 +16,11 @@ use axum::{
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
-use portico_model::refusal::Refusal;
 use portico_model::{
     Timestamp,
     error::{Code, Error},
+    refusal::Refusal,
+    rule::Rule,
 };
 use portico_service::{
     identity::{self, Identity, UsedCredential},
@@ -104,7 +106,10 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
         }
     };
     let (identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
-    let mut identity = identity.at_public_url(headers, http.settings.public_url.as_ref());
+    let public_url = http.settings.public_url.as_ref();
+    let mut identity = identity
+        .at_public_url(headers, public_url)
+        .in_page(headers, public_url);
     // A dashboard that embeds Portico may know the address better than its router does.
     identity.address = identity.address.or_else(|| client_address(http, parts));
     if let Some(sender) = parts.extensions.get::<Sender>() {
@@ -349,6 +354,16 @@ pub(crate) fn query_pairs(query: Option<&str>) -> Result<Vec<(String, String)>, 
             Ok((decode(&key.replace('+', " "))?, decode(&value.replace('+', " "))?))
         })
         .collect()
+}
+
+/// The keys and values of a query string, for layers in front of the router: as the router, they take no key twice.
+pub fn read_query(query: Option<&str>) -> Result<Vec<(String, String)>, Error> {
+    let pairs = query_pairs(query)?;
+    let mut keys = BTreeSet::new();
+    match pairs.iter().find(|(key, _)| !keys.insert(key)) {
+        Some((key, _)) => Err(Error::invalid_field(key, Rule::KeyTwice)),
+        None => Ok(pairs),
+    }
 }
 
 pub(crate) fn decode(text: &str) -> Result<String, Error> {

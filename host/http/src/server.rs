@@ -259,7 +259,7 @@ impl Connections {
             } else {
                 &pages
             };
-            let answer = match admission::check_transfer(request.headers()) {
+            let answer = match admission::check_form(request.uri(), request.headers()) {
                 Ok(()) => Either::Left(router.call(request)),
                 Err(error) => {
                     let refusal = middleware::refuse(request.method(), request.uri().path(), error);

@@ -9,7 +9,11 @@ use std::{
 use axum::extract::FromRef;
 use portico_model::Timestamp;
 use portico_service::{
-    external::ProxyUsers, gate::Gate, hot_swap::HotSwap, identity::Authenticate, service::Service,
+    external::ProxyUsers,
+    gate::{Gate, GateHosts},
+    hot_swap::HotSwap,
+    identity::Authenticate,
+    service::Service,
 };
 
 use crate::{
@@ -47,6 +51,13 @@ impl Http {
         let gate = settings.gate.as_ref();
         let gate = gate.map(|gate| {
             let (domain, names) = (gate.domain.clone(), gate.reserved_names.clone());
+            if let Some(own) = settings.public_url.clone() {
+                let hosts = GateHosts {
+                    domain: domain.clone(),
+                    own,
+                };
+                live.service().resources().set_gate_hosts(hosts);
+            }
             Gate::new(domain, names, settings.sessions)
         });
         Arc::new(Self {

@@ -89,8 +89,8 @@ fn read(bytes: &[u8]) -> Option<AuthenticatorData<'_>> {
     if flags & HAS_EXTENSIONS != 0 {
         // None was asked for, so nothing in them is of use.
         let mut reader = Reader::new(rest);
-        let pairs = reader.map().ok()?;
-        (0..2 * pairs).try_for_each(|_| reader.skip()).ok()?;
+        reader.skip().ok()?;
+        Reader::new(rest).map().ok()?;
         rest = reader.rest();
     }
     rest.is_empty().then_some(AuthenticatorData {

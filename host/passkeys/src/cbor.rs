@@ -4,6 +4,8 @@
 
 /// The most levels of items inside items. CTAP2 has four, and an attestation is inside one more.
 const MOST_LEVELS: u8 = 8;
+/// The most pairs of a map. What authenticators write has seven.
+const MOST_PAIRS: usize = 32;
 
 /// The bytes are not CBOR, or not of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +83,42 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads an item with all that is in it.
+    /// Reads an item with all that is in it. A map that has a key twice is refused: programs would read it differently.
     pub fn skip(&mut self) -> Result<(), Malformed> {
         self.skip_within(MOST_LEVELS)
     }
 
     fn skip_within(&mut self, levels: u8) -> Result<(), Malformed> {
-        let inside = match self.item()? {
-            Item::List(count) => count,
-            Item::Map(count) => 2 * count,
-            _ => return Ok(()),
-        };
+        let item = self.item()?;
+        if !matches!(item, Item::List(_) | Item::Map(_)) {
+            return Ok(());
+        }
         let levels = levels.checked_sub(1).ok_or(Malformed)?;
-        (0..inside).try_for_each(|_| self.skip_within(levels))
+        match item {
+            Item::List(count) => (0..count).try_for_each(|_| self.skip_within(levels)),
+            Item::Map(count) => self.skip_pairs(count, levels),
+            _ => Ok(()),
+        }
+    }
+
+    fn skip_pairs(&mut self, count: usize, levels: u8) -> Result<(), Malformed> {
+        let mut keys: [&[u8]; MOST_PAIRS] = [&[]; MOST_PAIRS];
+        for index in 0..count {
+            let key = self.key(levels)?;
+            if keys[..index.min(MOST_PAIRS)].contains(&key) {
+                return Err(Malformed);
+            }
+            *keys.get_mut(index).ok_or(Malformed)? = key;
+            self.skip_within(levels)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a key of a map, as it is written.
+    fn key(&mut self, levels: u8) -> Result<&'a [u8], Malformed> {
+        let start = self.0;
+        self.skip_within(levels)?;
+        Ok(&start[..start.len() - self.0.len()])
     }
 
     /// Reads the head of a map.
@@ -160,6 +185,25 @@ mod tests {
         ] {
             assert_eq!(read(bytes), Err(Malformed), "{bytes:x?}");
         }
+    }
+
+    #[test]
+    fn a_map_has_each_key_once_and_few() {
+        let skip = |bytes: &[u8]| Reader::new(bytes).skip();
+        assert_eq!(skip(&[0xa2, 1, 0, 2, 0]), Ok(()));
+        assert_eq!(skip(&[0xa2, 1, 0, 1, 0]), Err(Malformed));
+        assert_eq!(skip(&[0xa2, 0x61, b'a', 0, 0x61, b'a', 0]), Err(Malformed));
+        // Inside another item.
+        assert_eq!(skip(&[0x81, 0xa1, 0, 0xa2, 0x20, 0, 0x20, 0]), Err(Malformed));
+        let with = |pairs: u8| {
+            let pairs = (0..pairs).flat_map(|key| [0x18, key, 0]);
+            [0xb8, pairs.clone().count() as u8 / 3]
+                .into_iter()
+                .chain(pairs)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(skip(&with(32)), Ok(()));
+        assert_eq!(skip(&with(33)), Err(Malformed));
     }
 
     #[test]

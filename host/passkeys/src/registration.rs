@@ -102,11 +102,13 @@ pub(crate) fn descriptors(ids: &[Vec<u8>]) -> Vec<Value> {
 
 /// The authenticator's data in an attestation object, whose other parts are not used.
 fn authenticator_data(object: &[u8]) -> Result<&[u8], Malformed> {
+    // Each key once, at every level.
+    Reader::new(object).skip()?;
     let mut reader = Reader::new(object);
     let mut found = None;
     for _ in 0..reader.map()? {
         match reader.item()? {
-            Item::Text("authData") if found.is_none() => match reader.item()? {
+            Item::Text("authData") => match reader.item()? {
                 Item::Bytes(bytes) => found = Some(bytes),
                 _ => return Err(Malformed),
             },

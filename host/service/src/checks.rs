@@ -100,6 +100,7 @@ impl Resources {
         if !procedure.is_throttled() {
             return Ok(None);
         }
+        identity.check_opened()?;
         self.throttle.begin(None, identity.address).await.map(Some)
     }
 

@@ -33,7 +33,7 @@ use portico_storage::{
 use crate::{
     browser,
     resources::Resources,
-    site::{ForeignSite, PublicUrl, foreign_site},
+    site::{self, ForeignSite, PublicUrl, foreign_site},
 };
 
 /// The cookie with the session token, where the service is reached without TLS.
@@ -101,6 +101,8 @@ pub struct Identity {
     limits: KeyLimits,
     /// The other site that made a browser send the cookie.
     foreign_site: Option<ForeignSite>,
+    /// Whether a page of another site loads this as a part of itself, such as an image.
+    is_embedded: bool,
     /// Whether they authenticated with the cookie of a session of this service.
     from_cookie: bool,
     /// The token that their session gets once they set a new password.
@@ -130,6 +132,7 @@ impl Identity {
             browser: None,
             limits: KeyLimits::default(),
             foreign_site: None,
+            is_embedded: false,
             from_cookie: false,
             new_token: None,
             proof: None,
@@ -165,6 +168,22 @@ impl Identity {
             foreign_site: self.foreign_site.and_then(|_| foreign_site(headers, public_url)),
             ..self
         }
+    }
+
+    /// The same, knowing whether a page of another site than that of this public URL loads this as a part of itself.
+    pub fn in_page(self, headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Self {
+        Self {
+            is_embedded: site::is_embedded(headers, public_url),
+            ..self
+        }
+    }
+
+    /// Refuses what a page of another site loads as a part of itself. It would use up the attempts of the person who looks at it.
+    pub(crate) fn check_opened(&self) -> Result<(), Error> {
+        if self.is_embedded {
+            return Err(Refusal::NotOpened.into());
+        }
+        Ok(())
     }
 
     /// The same, with the browser that these headers name.

@@ -17,6 +17,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     audit::Audit,
+    gate::GateHosts,
     metrics,
     reachability::Reachability,
     second_factor::{Passkeys, SecondFactorPolicy, Tickets},
@@ -41,6 +42,8 @@ pub struct Resources {
     pub passwords: PasswordSignIn,
     /// The providers by which people sign in, where passwords are off.
     pub(crate) ways_in: Arc<OnceLock<WaysIn>>,
+    /// Where apps can be for the gate, if there is one.
+    pub(crate) gate_hosts: Arc<OnceLock<GateHosts>>,
     /// Who must have a second factor.
     pub second_factor: SecondFactorPolicy,
     /// Sign-ins whose second factor is still missing.
@@ -73,6 +76,7 @@ impl Resources {
             throttle: self.throttle.clone(),
             passwords: self.passwords,
             ways_in: self.ways_in.clone(),
+            gate_hosts: self.gate_hosts.clone(),
             second_factor: self.second_factor,
             tickets: self.tickets.clone(),
             passkeys: self.passkeys.clone(),
@@ -83,6 +87,11 @@ impl Resources {
             large: self.large.clone(),
             adopting: self.adopting.clone(),
         }
+    }
+
+    /// Says where apps can be for the gate. It is said once.
+    pub fn set_gate_hosts(&self, hosts: GateHosts) {
+        self.gate_hosts.get_or_init(|| hosts);
     }
 
     /// A new id of a record.

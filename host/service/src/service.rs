@@ -138,6 +138,7 @@ impl Service {
             throttle: parts.throttle,
             passwords: parts.passwords,
             ways_in: Arc::default(),
+            gate_hosts: Arc::default(),
             second_factor: parts.second_factor,
             tickets: Arc::new(tickets),
             passkeys,

@@ -87,6 +87,13 @@ pub fn foreign_site_by_either(headers: &HeaderMap, public_url: Option<&PublicUrl
         .or_else(|| foreign(by_origin(headers, public_url)))
 }
 
+/// Whether a page of another site loads this as a part of itself, such as an image or a frame, and does not lead a person here.
+pub fn is_embedded(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> bool {
+    let is = |name, value| text(headers, HeaderName::from_static(name)).is_none_or(|sent| sent == value);
+    let is_opened = is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document");
+    !is_opened && foreign_site(headers, public_url).is_some()
+}
+
 fn foreign(sender: Sender) -> Option<ForeignSite> {
     match sender {
         Sender::Foreign(site) => Some(site),

@@ -21,6 +21,13 @@ use crate::{
 /// The input of `state.apply`.
 pub const DOCUMENT: Shape = dashboard::DOCUMENT;
 
+/// The keys under which a document has something: all but the options.
+pub fn parts_of_document() -> impl Iterator<Item = &'static str> {
+    let fields = DOCUMENT.fields().unwrap_or_default().iter();
+    let parts = fields.filter(|field| !matches!(field.shape, Shape::Boolean));
+    parts.map(|field| field.name)
+}
+
 /// All procedures, in order.
 pub struct Table {
     procedures: Vec<Arc<Procedure>>,

@@ -51,7 +51,11 @@ declare! {
             CASE WHEN account.email_verified IS NOT NULL OR account.provider <> 'credentials' THEN account.email END,
             credential.expires_at, credential.ends_at,
             EXISTS (SELECT 1 FROM ~user_account AS other
-                WHERE other.name_key = account.name_key AND other.id <> account.id),
+                WHERE other.name_key = account.name_key AND other.id <> account.id
+                    AND (account.provider = 'credentials' OR other.provider <> 'credentials'
+                        OR EXISTS (SELECT 1 FROM ~group_member AS member JOIN ~group_permission AS held
+                                ON held.group_id = member.group_id
+                            WHERE member.user_id = other.id AND held.permission = 'admin'))),
             joined.name, held.permission
         FROM ~gate_pass AS pass
             JOIN ~session AS credential

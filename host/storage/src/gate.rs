@@ -42,7 +42,9 @@ pub struct GateVisitor {
     pub name: String,
     /// The email of the user, if it is verified or a provider's: others choose theirs themselves.
     pub email: Option<String>,
-    /// Whether another user has the same name, by another provider.
+    /// Whether another user, by another provider, has the same name, so that apps could take the one for the other. People with
+    /// a password of this dashboard choose their names themselves, and so take away no one else's: for a user of another
+    /// provider, one of them counts only as an administrator.
     pub is_name_shared: bool,
     /// The names of the user's groups, in order, each once.
     pub groups: Vec<String>,

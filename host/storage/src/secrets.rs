@@ -18,6 +18,13 @@ use crate::dashboard_records::{CredentialKey, SecretHash, hash_secret};
 const KEY_PREFIX: &str = "portico_";
 const SESSION_PREFIX: &str = "portico_session_";
 const GATE_PREFIX: &str = "portico_gate_";
+
+/// Whether the value of a cookie looks like the token of a session or like the pass that follows from it.
+pub fn is_of_session(value: &[u8]) -> bool {
+    [SESSION_PREFIX, GATE_PREFIX]
+        .iter()
+        .any(|prefix| value.starts_with(prefix.as_bytes()))
+}
 const ID_LENGTH: usize = 16;
 const SECRET_LENGTH: usize = 32;
 const CHECKSUM_LENGTH: usize = 6;

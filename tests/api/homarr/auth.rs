@@ -81,6 +81,13 @@ fn a_sign_in_leads_where_the_client_wants_on_this_host_only() {
     let url = format!("{origin}/auth/login?error=CredentialsSignin&code=credentials");
     assert_eq!(wrong.assert_status(200).json(), json!({"url": url}));
     assert_eq!(wrong.header("set-cookie"), None);
+    // A browser finds the page of signing in there.
+    let page = server.anonymous().get(&url[origin.len()..]);
+    let location = page.assert_status(303).header("location");
+    assert_eq!(location, Some("/sign-in?next=%2F&note=sign-in-failed"));
+    let page = server.anonymous().get("/auth/login?callbackUrl=%2Fboards%2F1");
+    let location = page.assert_status(303).header("location");
+    assert_eq!(location, Some("/sign-in?next=%2Fboards%2F1"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How procedure calls are wrapped: alone, in batches, in streams, and mixed with those of Portico.
 
-use portico_tests::{Client, Fixtures, Portico, administrator, escape};
+use portico_tests::{Builder, Client, Fixtures, Portico, administrator, escape};
 use serde_json::{Value, json};
 
 use super::{read, with_administrator};
@@ -186,14 +186,31 @@ fn a_change_without_input_is_wrapped_however_the_client_says_that_there_is_none(
     }
     // A longer body, and one that is neither, are what they were.
     let long = format!(
-        "{{\"json\": {{\"name\": \"long\"}}, \"more\": \"{}\"}}",
+        "{{\"expirationDate\": \"2999-01-01T00:00:00.000Z\", \"more\": \"{}\"}}",
         "x".repeat(40_000)
     );
-    let made = admin.send_text("POST", "/api/trpc/apiKeys.create", &long);
-    assert!(made.assert_status(200).text().contains("apiKey"), "{made}");
+    let made = admin.send_text("POST", "/api/trpc/invite.createInvite", &long);
+    assert!(made.assert_status(200).text().contains("token"), "{made}");
     admin
         .send_text("POST", "/api/trpc/apiKeys.create", "{")
         .assert_status(400);
+}
+
+#[test]
+fn queries_of_rest_are_read_as_without_the_layer() {
+    let server = Builder::default()
+        .argument("--compat-homarr")
+        .argument("true")
+        .start();
+    let admin = administrator(&server);
+    let page = |query: &str| admin.get(&format!("/api/apps/paginated?{query}"));
+    page("page=1&page=2&pageSize=10").assert_bad_field("page");
+    page("page=01&pageSize=%2B1").assert_bad_field("pageSize");
+    page("search=%ff").assert_refused(400, "BAD_REQUEST");
+    for query in ["", "page=9007199254740991&pageSize=10", "page=01&pageSize=010"] {
+        let found = page(query).assert_status(200).json();
+        assert_eq!(found, json!({"items": [], "totalCount": 0}), "{query}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod auth;
 mod boards;
 mod calls;
+mod command_line;
 mod hatlabs;
 mod kubernetes;
 mod mcp;

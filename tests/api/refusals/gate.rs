@@ -22,7 +22,13 @@ pub fn provoke(said: &mut Said) {
     let app = json!({"name": "Wiki", "iconUrl": "/icon.svg", "href": WIKI});
     let app = root.make("app.create", &app, "appId");
     let addresses = |address: &str| json!({"id": app, "addresses": [address], "isOpen": false});
-    said.hear(&root.mutate("gate.update", &addresses("https://user@wiki.home.example/")));
+    for address in [
+        "https://user@wiki.home.example/",
+        "https://wiki.example/",
+        "https://portico.home.example/wiki",
+    ] {
+        said.hear(&root.mutate("gate.update", &addresses(address)));
+    }
 
     // A proxy that does not say what it was asked for, and one that does.
     said.hear(&host.client.get("/api/auth/verify"));

@@ -3,6 +3,7 @@
 //! The mutations and their inputs come from the table of procedures, so a new one is tested without a
 //! change here.
 
+mod hidden;
 mod server;
 mod storage;
 

@@ -92,7 +92,10 @@ fn a_document_is_shown_as_a_difference_before_it_is_applied() {
     let page = browser.open("/state");
     for (document, problem) in [
         ("", "Please paste a document or choose a file"),
-        ("a: 1", "This is no document"),
+        (
+            "a: 1",
+            "This is not a document: it must have one or more of the keys groups, users",
+        ),
         ("apps: [", "The document cannot be read"),
         (
             "{\"apps\": [{\"name\": \"\"}]}",

@@ -251,9 +251,11 @@ fn the_list_has_pages() {
         .assert_shows("Page 1 of 2")
         .assert_shows("href=\"/apps?q=&#38;page=2\"");
     browser
-        .open("/apps?page=9")
+        .open("/apps?page=99999&note=deleted")
         .assert_status(200)
-        .assert_shows("Show all apps");
+        .assert_shows("Deleted.")
+        .assert_shows("Page 2 of 2");
+    assert_eq!(rows("/apps?page=99999"), 10);
 }
 
 #[test]
@@ -469,7 +471,7 @@ fn a_service_of_the_catalogue_is_added_with_one_click_and_a_link_if_its_host_is_
     root.user("grace");
     let grace = Browser::of(&server, "grace");
     grace.open("/apps/catalogue").assert_status(403);
-    grace.open("/welcome").assert_hides("value=\"immich\"");
+    assert_eq!(grace.open("/welcome").path, "/");
     let token = grace.open("/profile").token();
     grace
         .send_own_form("/welcome", &token, &[("add", "immich")])

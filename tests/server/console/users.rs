@@ -156,9 +156,11 @@ fn the_link_of_an_invite_is_shown_once_and_registers_a_user() {
     administrator(&server);
     let browser = Browser::of(&server, "root");
     let page = browser.open("/invites");
-    let page = browser.submit(&page, "/invites", &[("until", "soon")]);
-    page.assert_status(422);
-    assert!(page.problem("until").is_some());
+    for day in ["soon", "2020-01-01"] {
+        let page = browser.submit(&page, "/invites", &[("until", day)]);
+        page.assert_status(422);
+        assert!(page.problem("until").is_some(), "{day}");
+    }
     let page = browser.submit(&page, "/invites", &[("lasts", "week"), ("until", "")]);
     page.assert_status(200).assert_shows("The invite is ready");
     let (_, rest) = page.html.split_once("value=\"http://").expect("a link");
@@ -255,8 +257,12 @@ fn a_link_for_a_new_password_is_shown_once_and_used_once() {
         .expect("the page of the link");
     browser.open(&user).assert_hides("new-password?token=");
 
-    // A preview of the link uses nothing up.
     let ada = Browser::new(&server);
+    ada.open("/new-password")
+        .assert_status(400)
+        .assert_shows("This link is incomplete")
+        .assert_hides("name=\"password\"");
+    // A preview of the link uses nothing up.
     ada.open(path);
     let page = ada.open(path);
     page.assert_status(200).assert_shows(token);

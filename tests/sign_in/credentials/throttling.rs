@@ -295,6 +295,56 @@ fn guesses_of_an_invite_are_counted_and_looks_of_who_has_it_are_not() {
 }
 
 #[test]
+fn a_page_of_another_site_does_not_use_up_the_attempts_of_who_looks_at_it() {
+    let host = Host::throttled();
+    let invite = administrator_of(&host.client).invite();
+    let input = json!({"inviteId": invite.id, "token": "wrong"}).to_string();
+    let path = format!(
+        "/api/trpc/invite.getByToken?input={}",
+        portico_tests::escape(&input)
+    );
+    let look = |site, mode, dest| {
+        let headers = [
+            ("sec-fetch-site", site),
+            ("sec-fetch-mode", mode),
+            ("sec-fetch-dest", dest),
+        ];
+        host.client.send("GET", &path, &headers, None)
+    };
+    for _ in 0..10 {
+        for (site, mode, dest) in [
+            ("cross-site", "no-cors", "image"),
+            ("cross-site", "navigate", "iframe"),
+            ("same-site", "cors", "empty"),
+        ] {
+            let refused = look(site, mode, dest);
+            refused.assert_refused(403, "FORBIDDEN");
+            assert!(
+                refused.error().to_string().contains("a page to open"),
+                "{refused}"
+            );
+        }
+    }
+    // A person whom a link leads there, and the pages of this service, are counted: ten of them.
+    for number in 0..11 {
+        let (site, mode, dest) = match number % 2 {
+            0 => ("cross-site", "navigate", "document"),
+            _ => ("same-origin", "cors", "empty"),
+        };
+        let refused = look(site, mode, dest);
+        assert_eq!(
+            refused.status,
+            if number < 10 { 403 } else { 429 },
+            "{number}: {refused}"
+        );
+        assert!(
+            !refused.error().to_string().contains("a page to open"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn a_try_counts_although_its_client_hangs_up() {
     let host = Host::throttled_with(patient());
     administrator_of(&host.client);

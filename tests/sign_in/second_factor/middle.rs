@@ -28,6 +28,23 @@ fn a_ticket_ends_with_the_password_the_user_and_after_ten_minutes() {
         answer.assert_refused(401, "UNAUTHORIZED");
         assert!(answer.error()["data"]["ticket"].is_null(), "{end}: {answer}");
         assert!(answer.header("set-cookie").is_none(), "{end}: {answer}");
+        if matches!(end, "password" | "disabled") {
+            let text = answer.error()["message"].to_string();
+            assert!(
+                text.contains("The user or the password was changed meanwhile"),
+                "{text}"
+            );
+        }
+        if end == "disabled" {
+            // It does not come back with the user.
+            let enabled = json!({"userId": bench.alice.id, "disabled": false});
+            bench.root.mutate("user.setDisabled", &enabled).assert_done();
+            let again = bench.go_on(&ticket, &bench.code_after(1));
+            again.assert_refused(401, "UNAUTHORIZED");
+            bench
+                .go_on(&bench.ticket(), &bench.code_after(1))
+                .assert_status(200);
+        }
     }
     // Just before that, it is good.
     let bench = Bench::new();
@@ -42,13 +59,41 @@ fn a_ticket_ends_with_the_password_the_user_and_after_ten_minutes() {
 }
 
 #[test]
-fn a_ticket_whose_factor_was_removed_meanwhile_signs_in() {
+fn of_many_requests_with_one_ticket_and_codes_that_are_all_good_one_succeeds_and_the_others_lose_no_code() {
+    let bench = Bench::new();
+    let ticket = bench.ticket();
+    let tries: Vec<_> = bench.recovery[..6]
+        .iter()
+        .map(|code| {
+            let client = bench.host.client.clone();
+            let body = json!({"ticket": ticket, "code": code});
+            std::thread::spawn(move || client.post("/api/auth/second-factor", &body).status)
+        })
+        .collect();
+    let mut statuses: Vec<_> = tries
+        .into_iter()
+        .map(|one| one.join().expect("an answer"))
+        .collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 401, 401, 401, 401, 401]);
+    let own = bench.alice.query("secondFactor.getOwn", &Value::Null).data();
+    assert_eq!(own["recoveryCodes"], 9);
+}
+
+#[test]
+fn after_its_factor_was_removed_a_ticket_signs_no_one_in() {
     let bench = Bench::new();
     let ticket = bench.ticket();
     let user = json!({"userId": bench.alice.id});
     let removed = bench.root.mutate("secondFactor.deleteOfUser", &user).data();
     assert_eq!(removed, json!({"deleted": 1}));
-    bench.go_on(&ticket, "any").assert_status(200);
+    // Whatever is sent instead of a code, only the password could begin a session now.
+    for code in ["any", &bench.code_after(1), &bench.recovery[0]] {
+        let answer = bench.go_on(&ticket, code);
+        answer.assert_refused(401, "UNAUTHORIZED");
+        assert!(answer.header("set-cookie").is_none(), "{answer}");
+    }
+    bench.begin().assert_status(200);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Small procedures whose inputs or outputs have another form in Homarr.
 
 use portico_model::{error::Code, refusal::Missing};
+use portico_service::shape::read_integer;
 use serde_json::{Value, json};
 
 use super::{Procedure, mutation, query, text};
@@ -55,9 +56,7 @@ pub(super) static PROCEDURES: &[Procedure] = &[
 async fn paginated(caller: &Caller, input: Value) -> Outcome {
     let number = |key: &str, default: u32| match &input[key] {
         Value::Null => default.into(),
-        Value::String(text) => text
-            .parse()
-            .map_or_else(|_| text.clone().into(), |number: u32| number.into()),
+        Value::String(text) => read_integer(text).unwrap_or_else(|| text.clone().into()),
         other => other.clone(),
     };
     let mut asked = json!({ "page": number("page", 1), "pageSize": number("pageSize", 10) });

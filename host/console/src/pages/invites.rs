@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    PageResult, found_users::Found, groups::Group, keys::unreadable_day, list_place::ListPlace,
-    paging::Pages, users::groups_to_choose,
+    PageResult, found_users::Found, groups::Group, keys::refused_day, list_place::ListPlace, paging::Pages,
+    users::groups_to_choose,
 };
 use crate::{
     api::ApiError,
@@ -127,7 +127,9 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
             let input = json!({ "expirationDate": end, "note": form.text("note"), "groupIds": groups });
             visit.api.mutate::<Created>("invite.createInvite", input).await
         }
-        Expiry::Never | Expiry::Unreadable => Err(unreadable_day(&visit)),
+        // The API accepts such a day, but a person has mistyped it.
+        Expiry::Past => Err(refused_day(visit.t.keys.past_day)),
+        Expiry::Never | Expiry::Unreadable => Err(refused_day(visit.t.keys.not_a_day)),
     };
     match created {
         Ok(Created { id, token }) => {

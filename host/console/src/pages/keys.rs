@@ -117,7 +117,8 @@ pub(super) fn wanted(visit: &Visit, form: &Form) -> Result<Value, ApiError> {
     match Expiry::of(form) {
         Expiry::At(end) => input["expiresAt"] = end.into(),
         Expiry::Never => {}
-        Expiry::Unreadable => return Err(unreadable_day(visit)),
+        Expiry::Past => return Err(refused_day(visit.t.keys.past_day)),
+        Expiry::Unreadable => return Err(refused_day(visit.t.keys.not_a_day)),
     }
     input["readOnly"] = form.is_ticked("readOnly").into();
     if form.is_ticked("permissions") {
@@ -127,9 +128,8 @@ pub(super) fn wanted(visit: &Visit, form: &Form) -> Result<Value, ApiError> {
     Ok(input)
 }
 
-/// The refusal of a day that does not exist.
-pub(super) fn unreadable_day(visit: &Visit) -> ApiError {
-    let message = visit.t.keys.not_a_day;
+/// The refusal of the day on which something ends.
+pub(super) fn refused_day(message: &str) -> ApiError {
     let mut error = ApiError::new(StatusCode::BAD_REQUEST, message);
     error.issues.push(Issue {
         path: vec!["until".into()],

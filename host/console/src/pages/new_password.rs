@@ -25,8 +25,12 @@ struct NewPasswordPage<'a> {
 }
 
 async fn show(visit: Visitor, query: Query) -> PageResult {
-    let problems = Problems::default();
-    Ok(show_form(&visit, StatusCode::OK, query.text("token"), problems))
+    let token = query.text("token");
+    let status = match token {
+        "" => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
+    Ok(show_form(&visit, status, token, Problems::default()))
 }
 
 async fn change(visit: Visitor, request: Request) -> PageResult {

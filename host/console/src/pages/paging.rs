@@ -24,11 +24,14 @@ impl Pages {
         }
     }
 
+    /// The page to show for one with this number: the last one, where there are fewer. What was on a page may be gone.
+    pub fn existing(number: u32, size: usize, total: usize) -> u32 {
+        number.min(Self::new("", number, size, total).last)
+    }
+
     /// One page of a list that the API returns as a whole, and the links to the other pages.
     pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
-        // What was on a page may be gone.
-        let last = Self::new(address, current, size, items.len()).last;
-        let current = current.min(last);
+        let current = Self::existing(current, size, items.len());
         let pages = Self::new(address, current, size, items.len());
         let start = (current as usize - 1).saturating_mul(size).min(items.len());
         let mut shown = items.split_off(start);

@@ -1,5 +1,5 @@
-//! Every other path: the page without the slash at the end, or one that says that there is nothing. Programs get the
-//! API's refusal.
+//! Every other path: the page without the slash at the end, the page of signing in where clients of Homarr look for it,
+//! or one that says that there is nothing. Programs get the API's refusal.
 
 use axum::{
     Router,
@@ -9,15 +9,35 @@ use axum::{
     routing::any,
 };
 
-use super::PageResult;
-use crate::{api::ApiError, around::Passed, visit::Visitor};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{PageResult, sign_in::own_path};
+use crate::{
+    api::ApiError,
+    around::Passed,
+    respond::see,
+    visit::{Query, Visitor},
+};
+
+/// Homarr's page of signing in. Its sign-in leads there when it has failed, with `error` in the query.
+const SIGN_IN_OF_HOMARR: &str = "/auth/login";
 
 pub(crate) fn routes() -> Router {
     Router::new().route("/{*path}", any(explain))
 }
 
-async fn explain(visit: Visitor, request: Request) -> PageResult {
+async fn explain(visit: Visitor, query: Query, request: Request) -> PageResult {
     let (parts, _) = request.into_parts();
+    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+    if is_read && parts.uri.path() == SIGN_IN_OF_HOMARR {
+        let next = utf8_percent_encode(own_path(query.text("callbackUrl")), NON_ALPHANUMERIC);
+        let note = if query.has("error") {
+            "&note=sign-in-failed"
+        } else {
+            ""
+        };
+        return Ok(see(&format!("/sign-in?next={next}{note}")));
+    }
     let kinds = parts.headers.get(header::ACCEPT);
     let is_for_people =
         kinds.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
@@ -26,7 +46,6 @@ async fn explain(visit: Visitor, request: Request) -> PageResult {
         response.extensions_mut().insert(Passed);
         return Ok(response);
     }
-    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
     match without_slash(&visit.here).filter(|_| is_read) {
         Some(path) => Ok(moved(&path)),
         None => Err(ApiError::not_found()),

@@ -66,6 +66,10 @@ impl WelcomePage<'_> {
 
 async fn welcome(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
+    // The page is about adding apps, and people who may not have a home.
+    if !visit.may("app-create") {
+        return Ok(see("/"));
+    }
     show(&visit, WELCOME, &query).await
 }
 
@@ -85,11 +89,8 @@ async fn show(visit: &Visit, path: &'static str, query: &Query) -> PageResult {
     }))
 }
 
-/// What can be added, for those who may.
+/// What can be added.
 async fn offers(visit: &Visit) -> Result<Vec<(&'static str, Vec<Offer>)>, ApiError> {
-    if !visit.may("app-create") {
-        return Ok(Vec::new());
-    }
     let input = json!({ "page": 1, "pageSize": MOST_LOOKED_AT });
     let apps: Apps = visit.api.query("app.getPaginated", input).await?;
     let offer = |service: &'static Service| {

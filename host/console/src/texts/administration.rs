@@ -59,7 +59,7 @@ texts! {
         show: "Show the difference", "Unterschied zeigen";
         missing: "Please paste a document or choose a file", "Bitte fügen Sie ein Dokument ein oder wählen Sie eine Datei";
         not_text: "The file is no text", "Die Datei ist kein Text";
-        no_document: "This is no document: it must have one or more of the keys groups, users, apps, searchEngines, boards, site and pictures", "Das ist kein Dokument: Es muss einen oder mehrere der Schlüssel groups, users, apps, searchEngines, boards, site und pictures haben";
+        no_document: "This is not a document: it must have one or more of the keys {}", "Das ist kein Dokument: Es muss einen oder mehrere dieser Schlüssel haben: {}";
         unreadable: "The document cannot be read: {}", "Das Dokument ist nicht lesbar: {}";
         breaks_rules: "The document breaks rules. Nothing was changed.", "Das Dokument verletzt Regeln. Nichts wurde geändert.";
         more_rules: "and {} more", "und {} weitere";

@@ -66,6 +66,7 @@ texts! {
     /// Notes above a page after something was done.
     Notes {
         session_ended: "Please sign in to go on.", "Bitte melden Sie sich an, um fortzufahren.";
+        sign_in_failed: "Signing in has failed. Try it here.", "Die Anmeldung ist fehlgeschlagen. Versuchen Sie es hier.";
         signed_out: "You are signed out.", "Sie sind abgemeldet.";
         still_signed_in: "You are still signed in: what is in front of Portico, such as a proxy, signs you in with each request. Sign out there.", "Sie sind weiter angemeldet: Was vor Portico steht, etwa ein Proxy, meldet Sie bei jeder Anfrage an. Melden Sie sich dort ab.";
         saved: "Saved.", "Gespeichert.";
@@ -131,6 +132,7 @@ texts! {
     /// Setting a new password with a link.
     NewPassword {
         title: "Set a new password", "Neues Passwort setzen";
+        cut: "This link is incomplete. Open the whole link, or ask for a new one.", "Dieser Link ist unvollständig. Öffnen Sie den ganzen Link, oder bitten Sie um einen neuen.";
         lead: "The link works once. Your other sessions and your API keys end.", "Der Link gilt einmal. Ihre anderen Sitzungen und Ihre API-Schlüssel enden.";
     }
 }
@@ -181,6 +183,7 @@ impl Texts {
         let notes = &self.notes;
         match name {
             "session-ended" => notes.session_ended,
+            "sign-in-failed" => notes.sign_in_failed,
             "signed-out" => notes.signed_out,
             "still-signed-in" => notes.still_signed_in,
             "saved" => notes.saved,

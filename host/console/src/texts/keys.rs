@@ -52,5 +52,6 @@ texts! {
         until: "Or at the end of a day", "Oder am Ende eines Tages";
         until_hint: "This day counts if you choose one (UTC).", "Dieser Tag gilt, wenn Sie einen wählen (UTC).";
         not_a_day: "must be a day such as 2030-12-31", "muss ein Tag sein, etwa 2030-12-31";
+        past_day: "must not be over yet", "darf noch nicht vorbei sein";
     }
 }

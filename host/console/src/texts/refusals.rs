@@ -102,7 +102,6 @@ pub(super) fn german(refusal: &Refusal) -> String {
         R::UserDisabled => "Der Benutzer ist gesperrt: Entsperren Sie ihn zuerst",
         R::UsernameTaken => "Dieser Benutzername ist schon vergeben",
         R::WrongPreviousPassword => "Das jetzige Passwort ist falsch",
-        R::PasswordChangedAtSignIn => "Das Passwort wurde inzwischen geändert; melden Sie sich noch einmal an",
         R::UserChangedAtSignIn => {
             "Der Benutzer oder das Passwort wurde inzwischen geändert; melden Sie sich noch einmal an"
         }
@@ -129,6 +128,7 @@ pub(super) fn german(refusal: &Refusal) -> String {
             return format!("Sie haben {most} zweite Faktoren; entfernen Sie zuerst einen");
         }
         R::NoSecondFactor => "Es ist kein zweiter Faktor eingerichtet",
+        R::NoPasskey => "Es ist kein Passkey eingerichtet",
         R::PasswordChanged => "Das Passwort wurde inzwischen geändert",
         R::ExternalUser => "Name, E-Mail und Passwort dieses Benutzers gehören zu einem externen Anbieter",
         R::LastAdminDeleted => "Der letzte Administrator kann nicht gelöscht werden",
@@ -168,7 +168,7 @@ pub(super) fn german(refusal: &Refusal) -> String {
         }
         R::GateProxy => {
             "Nur ein Proxy, der in --trusted-proxies genannt ist, darf das Tor fragen, mit genau einem von jedem Header, der \
-             sagt, wonach er gefragt wurde"
+             sagt, wonach er gefragt wurde, in sichtbaren ASCII-Zeichen"
         }
         R::GateNoApp => "Keine App dieses Dashboards hat diese Adresse",
         R::GateAmbiguous => {

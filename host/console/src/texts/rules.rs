@@ -74,9 +74,13 @@ fn german(rule: &Rule) -> String {
         R::NotHttp => "muss eine Adresse mit http: oder https: sein".into(),
         R::RefusedScheme { scheme } => format!("darf keine Adresse mit {scheme}: sein"),
         R::NotGateAddress => {
-            "muss eine Adresse mit http: oder https: sein, ohne Abfrage, Fragment und Benutzername, deren Pfad alle Programme \
+            "muss eine Adresse mit http: oder https: sein, ohne Abfrage, Fragment, Benutzername und *, deren Pfad alle Programme \
              gleich lesen"
                 .into()
+        }
+        R::NotOfGateDomain { domain } => format!("muss an einem Host von {domain} sein, vor dem das Tor steht"),
+        R::AtOwnHost => {
+            "muss an einem anderen Host als dem dieses Dashboards sein: Seiten dort könnten tun, was ihr Besucher hier darf".into()
         }
         R::NotUrlTemplate => "muss mit http:// oder https:// beginnen und %s enthalten".into(),
         R::NotPathOfHost => "muss ein Pfad auf diesem Host sein: Er beginnt mit einem /".into(),
@@ -146,6 +150,7 @@ fn german(rule: &Rule) -> String {
         R::NotBefore { end } => {
             format!("darf höchstens {end} sein: Dann endet der Schlüssel, mit dem der Aufruf kam")
         }
+        R::NotInFuture => "muss in der Zukunft liegen".into(),
 
         R::RequiredOfOperator => "fehlt: Der Betreiber ist kein Benutzer".into(),
         R::RequiredItems => "fehlt: eine Liste, oder Abschnitte".into(),
@@ -159,8 +164,9 @@ fn german(rule: &Rule) -> String {
         }
         R::NotOneOf { choices } => format!("muss eines von {choices} sein"),
         R::KeyTwice => "kommt mehr als einmal vor".into(),
+        R::UnknownKey { keys } => format!("ist keiner der Schlüssel {keys}"),
         R::PreviousPasswordNeeded => "ist nötig, um Ihr eigenes Passwort zu ändern".into(),
-        R::NotSecretOfCodes => "muss das angezeigte Geheimnis sein, 32 Buchstaben und Ziffern".into(),
+        R::NotSecretOfCodes => "muss ein Geheimnis aus 32 Buchstaben A bis Z und Ziffern 2 bis 7 sein, wie das angezeigte".into(),
         R::NotBase64Url { most } => format!("muss base64url mit 1 bis {most} Bytes sein"),
         R::NotNewPasskey => {
             "muss ein neuer Passkey sein, an der öffentlichen Adresse erstellt und innerhalb von fünf Minuten".into()

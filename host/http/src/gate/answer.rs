@@ -7,11 +7,8 @@ use axum::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_model::{error::Error, refusal::Refusal};
-use portico_service::{
-    gate::Gate,
-    identity::{PLAIN_COOKIE, SECURE_COOKIE},
-};
-use portico_storage::GateVisitor;
+use portico_service::gate::Gate;
+use portico_storage::{GateVisitor, secrets::is_of_session};
 
 use super::question::Asked;
 use crate::{error, state::Shared};
@@ -48,22 +45,28 @@ pub(super) fn passes(request: &HeaderMap, visitor: Option<&GateVisitor>) -> Resp
     response
 }
 
-/// The cookies of a request without those of this service, for the proxy to pass on instead: no app gets a pass.
+/// The cookies of a request without those of this service, for the proxy to pass on instead: no app gets a pass, and none at
+/// this service's own host a session.
 fn cookies_of_app(request: &HeaderMap) -> HeaderValue {
-    const OWN: [&[u8]; 4] = [
-        super::PLAIN_COOKIE.as_bytes(),
-        super::SECURE_COOKIE.as_bytes(),
-        PLAIN_COOKIE.as_bytes(),
-        SECURE_COOKIE.as_bytes(),
-    ];
     let sent = request.get_all(header::COOKIE).iter();
     let pairs = sent.flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
-    let others = pairs.map(<[u8]>::trim_ascii).filter(|pair| {
-        let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
-        !pair.is_empty() && !OWN.contains(&name.trim_ascii())
-    });
+    let others = pairs
+        .map(<[u8]>::trim_ascii)
+        .filter(|pair| !pair.is_empty() && !is_own(pair));
     let others: Vec<&[u8]> = others.collect();
     HeaderValue::from_bytes(&others.join(&b"; "[..])).unwrap_or(HeaderValue::from_static(""))
+}
+
+/// Whether a cookie is one of this service: by its name, or because it holds a session under another one, as for clients of
+/// Homarr. An app may itself have a cookie of that name.
+fn is_own(pair: &[u8]) -> bool {
+    let mut parts = pair.splitn(2, |byte| *byte == b'=').map(<[u8]>::trim_ascii);
+    let name = parts.next().unwrap_or_default();
+    let name = [&b"__Host-"[..], b"__Secure-"]
+        .into_iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(name);
+    name.starts_with(b"portico_") || parts.next().is_some_and(is_of_session)
 }
 
 /// All but the characters that URLs never reserve.
@@ -188,9 +191,20 @@ mod tests {
                 &[b"theme=\xe9; portico_gate = x", b"portico_gate=y; e"],
                 b"theme=\xe9; e",
             ),
+            (&[b"porticos=a; xportico_gate=b; a"], b"porticos=a; xportico_gate=b; a"),
+            // Those of forms, passkeys and sign-in, whatever else they are called one day.
             (
-                &[b"portico_gates=a; xportico_gate=b"],
-                b"portico_gates=a; xportico_gate=b",
+                &[b"portico_form=a; __Host-portico_passkey=b; x=1; __Host-portico_oidc=c; portico_gate_tries=2"],
+                b"x=1",
+            ),
+            // A session as clients of Homarr store it. An app with Auth.js of its own keeps its own.
+            (
+                &[b"__Secure-authjs.session-token=portico_session_abc; authjs.session-token= portico_session_abc; x=1"],
+                b"x=1",
+            ),
+            (
+                &[b"__Secure-authjs.session-token=eyJ; authjs.csrf-token=a"],
+                b"__Secure-authjs.session-token=eyJ; authjs.csrf-token=a",
             ),
         ] {
             let mut request = HeaderMap::new();

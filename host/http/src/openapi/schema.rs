@@ -229,8 +229,8 @@ impl Schemas {
     /// describes the object's keys.
     pub fn named(&mut self, name: &str, shape: &Shape, scope: &str) -> Value {
         match shape {
-            Shape::Record(fields) => self.add(name, |schemas| {
-                let mut schema = schemas.object(fields, scope);
+            Shape::Record(_) | Shape::Exact(_) => self.add(name, |schemas| {
+                let mut schema = schemas.of(shape, scope);
                 schema["description"] = format!("The input of `{scope}`.").into();
                 schema
             }),
@@ -251,6 +251,11 @@ impl Schemas {
             Shape::Choice(choices) => json!({ "type": "string", "enum": choices }),
             Shape::List(shape) => json!({ "type": "array", "items": self.of(shape, scope) }),
             Shape::Record(fields) => self.object(fields, scope),
+            Shape::Exact(fields) => {
+                let mut schema = self.object(fields, scope);
+                schema["additionalProperties"] = false.into();
+                schema
+            }
             Shape::Tagged(kinds) => {
                 let of_kind = |(kind, fields): &(&str, &[Field])| {
                     let mut schema = self.object(fields, scope);

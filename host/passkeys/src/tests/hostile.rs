@@ -249,6 +249,24 @@ fn whatever_is_changed_in_a_registration_what_is_read_is_bounded() {
 }
 
 #[test]
+fn an_object_with_a_key_twice_is_refused() {
+    let mut authenticator = Authenticator::new(ORIGIN);
+    let whole = create(&mut authenticator);
+    let format = b"\x63fmt\x64none";
+    for again in [&format[..], b"\x67attStmt\xa0"] {
+        let object = [&[0xa4], again, &whole.attestation_object[1..]].concat();
+        let sent = Registration {
+            attestation_object: object,
+            ..whole.clone()
+        };
+        assert_eq!(
+            party().register(&sent, CHALLENGE),
+            Err(Refused::AuthenticatorData)
+        );
+    }
+}
+
+#[test]
 fn the_deepest_and_longest_lists_are_read_to_their_end_and_refused() {
     // Lists in lists, as full and as deep as may be.
     let mut object = vec![0xa1, 0x67];

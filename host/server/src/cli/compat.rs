@@ -16,7 +16,6 @@ pub struct CompatSettings {
         env = "PORTICO_COMPAT_HOMARR",
         value_name = "BOOL",
         num_args = 0..=1,
-        require_equals = true,
         default_missing_value = "true"
     )]
     pub homarr: Option<bool>,

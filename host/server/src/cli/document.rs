@@ -13,7 +13,7 @@ use portico_model::error::{Error, issue_text};
 use portico_service::{
     json,
     shape::{Field, Shape},
-    table::DOCUMENT,
+    table::{DOCUMENT, parts_of_document},
 };
 use serde_json::{Map, Value};
 
@@ -66,8 +66,9 @@ impl Document {
                 lines: OnceCell::new(),
             }),
             _ => bail!(
-                "{} is no document: it must have one or more of the keys groups, users, apps, searchEngines, boards, site and pictures",
-                file.display()
+                "{} is not a document: it must have one or more of the keys {}",
+                file.display(),
+                parts_of_document().collect::<Vec<_>>().join(", ")
             ),
         }
     }

@@ -1,8 +1,9 @@
-//! Calls through a running host.
+//! Calls through a running host, also one that responds to others as Homarr does.
 
 use std::{fmt, time::Duration};
 
 use anyhow::Context as _;
+use portico_compat::NATIVE;
 use portico_model::{Issue, PathSegment, error::issue_text};
 use portico_sandbox::Kind;
 use serde_json::Value;
@@ -43,7 +44,10 @@ pub fn call(
     let key = key.map(|key| format!("Bearer {key}")).unwrap_or_default();
     let answer = match kind {
         Kind::Query => {
-            let mut request = agent.get(&address).header("authorization", &key);
+            let mut request = agent
+                .get(&address)
+                .header(NATIVE, "1")
+                .header("authorization", &key);
             if let Some(input) = input {
                 request = request.query("input", input.to_string());
             }
@@ -51,6 +55,7 @@ pub fn call(
         }
         Kind::Mutation => agent
             .post(&address)
+            .header(NATIVE, "1")
             .header("authorization", &key)
             .content_type("application/json")
             .send(input.map(|input| input.to_string()).unwrap_or_default()),

@@ -82,7 +82,6 @@ pub struct Serve {
         env = "PORTICO_WATCH",
         value_name = "BOOL",
         num_args = 0..=1,
-        require_equals = true,
         default_missing_value = "true"
     )]
     watch: Option<bool>,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{transaction::require_found, validate::Fields};
 use crate::{
-    gate::kept_address,
+    gate::{GateHosts, kept_address},
     procedures::{
         call::{ById, Call, ID, Output, json},
         row::{Row, mutation, query},
@@ -125,6 +125,21 @@ pub(super) fn check_addresses(fields: &mut Fields, addresses: &[String]) -> Vec<
     kept
 }
 
+/// Refuses addresses at which the gate finds no app. Only where it is on: documents are also applied elsewhere.
+fn check_hosts(addresses: &[String], hosts: &GateHosts) -> Result<(), Error> {
+    let mut fields = Fields::default();
+    for (index, address) in addresses.iter().enumerate() {
+        let path = [
+            PathSegment::Field("addresses".into()),
+            PathSegment::Index(index as u32),
+        ];
+        if let Some(rule) = hosts.rule_against(address.trim()) {
+            fields.refuse_at(path, rule);
+        }
+    }
+    fields.check()
+}
+
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     let gates = transaction.list_app_gates().await?;
@@ -143,6 +158,9 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     let mut fields = Fields::default();
     let addresses = check_addresses(&mut fields, &input.addresses);
     fields.check()?;
+    if let Some(hosts) = call.resources.gate_hosts.get() {
+        check_hosts(&input.addresses, hosts)?;
+    }
     let gate = AppGate {
         app_id: input.id,
         addresses,

@@ -24,7 +24,7 @@ use crate::{
     },
     shape::{
         NULLABLE_DATE, NULLABLE_TEXT,
-        Shape::{self, Boolean, Choice, Date, List, Named, Nothing, Nullable, Optional, Record, Text},
+        Shape::{self, Boolean, Choice, Date, Exact, List, Named, Nothing, Nullable, Optional, Record, Text},
         Shaped, optional, records, required,
     },
 };
@@ -35,7 +35,7 @@ records! {
         name: Option<String> = optional("name", LABEL)
             .about("What it is for: 1 to 64 characters on one line, trimmed."),
         #[serde(default, deserialize_with = "time::deserialize_option")]
-        expires_at: Option<Timestamp> = optional("expiresAt", Date).about("When it ends; never if absent."),
+        expires_at: Option<Timestamp> = optional("expiresAt", Date).about("When it ends, in the future; never if absent."),
         permissions: Option<Vec<String>> = optional("permissions", Nullable(&List(&Choice(&Permission::NAMES))))
             .about("Its permissions: it has those that both these and its user's give. All of the user's if absent or null."),
         read_only: Option<bool> = optional("readOnly", Boolean)
@@ -98,23 +98,23 @@ pub(super) static ROWS: &[Row] = &[
         .at("GET", "/api/apiKeys/own"),
     mutation(
         "apiKeys.create",
-        Optional(&Create::SHAPE),
+        Optional(&Exact(Create::FIELDS)),
         CREATED,
         |call| Box::pin(create(call)),
     )
-    .about("Makes an API key. It may do what its user may do at the moment, or less. `FORBIDDEN`: the call came with a key \
-         that may do less than its user.")
+    .about("Makes an API key. It may do what its user may do at the moment, or less. An unknown key is refused. `FORBIDDEN`: \
+         the call came with a key that may do less than its user.")
     .refuses(&[Code::Forbidden, Code::NotFound]),
     mutation(
         "apiKeys.createOwn",
-        Optional(&NewKey::SHAPE),
+        Optional(&Exact(NewKey::FIELDS)),
         CREATED,
         |call| Box::pin(create_own(call)),
     )
     .protected()
     .about(
-        "Makes an API key of the caller. A key that makes another one does not outlive it: `expiresAt` is at most \
-         its own. `CONFLICT`: the caller has 100 keys; `FORBIDDEN`: the call came with a key that may do less than its user.",
+        "Makes an API key of the caller. An unknown key is refused. A key that makes another one does not outlive it: \
+         `expiresAt` is at most its own. `CONFLICT`: the caller has 100 keys; `FORBIDDEN`: the call came with a key that may do less than its user.",
     )
     .at("POST", "/api/apiKeys/own")
     .refuses(&[Code::Conflict, Code::Forbidden]),
@@ -144,7 +144,7 @@ async fn get_own(call: Call) -> Result<Output, Error> {
 
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input = call.input::<Option<Create>>()?.unwrap_or_default();
-    let name = checked_name(&input.key)?;
+    let name = check(&call, &input.key)?;
     let user_id = input
         .user_id
         .or_else(|| call.identity.user_id().map(Into::into))
@@ -156,7 +156,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 
 async fn create_own(mut call: Call) -> Result<Output, Error> {
     let input = call.input::<Option<NewKey>>()?.unwrap_or_default();
-    let name = checked_name(&input)?;
+    let name = check(&call, &input)?;
     let user_id = call.identity.user_id();
     let user_id = user_id.ok_or(Refusal::OperatorIsNoUser)?;
 
@@ -180,8 +180,15 @@ async fn create_own(mut call: Call) -> Result<Output, Error> {
     insert(&call, transaction, user_id.into(), name, input).await
 }
 
-fn checked_name(input: &NewKey) -> Result<Option<String>, Error> {
+/// Checks what is wanted of a key, and returns its name.
+fn check(call: &Call, input: &NewKey) -> Result<Option<String>, Error> {
     let mut fields = Fields::default();
+    if input
+        .expires_at
+        .is_some_and(|end| end <= call.resources.clock.now())
+    {
+        fields.refuse("expiresAt", Rule::NotInFuture);
+    }
     let name = input.name.as_ref().map(|name| {
         fields.keeps_direction("name", name, None);
         fields.label("name", name, bounds::LABEL)

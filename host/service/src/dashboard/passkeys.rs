@@ -138,7 +138,7 @@ async fn begin_proof(call: Call) -> Result<Output, Error> {
     let factors = transaction.list_second_factors(&user_id).await?;
     drop(transaction);
     if !factors.iter().any(SecondFactor::is_passkey) {
-        return Err(Refusal::NoSecondFactor.into());
+        return Err(Refusal::NoPasskey.into());
     }
     let begun = passkeys.begin_proof(&call.resources, proof_by(&user_id), &factors);
     json(&begun.await?)

@@ -245,10 +245,10 @@ impl SignIn<'_> {
         if let Some(times) = self.times {
             let taken = match step {
                 Some(step) => take(resources, &mut *transaction, &user.id, step, now).await?,
-                None => Taken::Passed(Vec::new()),
+                None => Taken::NotNeeded,
             };
             begun = Some(match taken {
-                Taken::Passed(_) => {
+                Taken::Passed(_) | Taken::NotNeeded => {
                     let secrets = &resources.secrets;
                     let issued =
                         sessions::begin(secrets, times, &mut *transaction, &user.id, self.sender, now);

@@ -35,7 +35,7 @@ use self::{
     visits::{HOUR, Noted, Visit},
 };
 pub use self::{
-    place::{GateDomain, Target, kept_address},
+    place::{GateDomain, GateHosts, Target, kept_address},
     reserved::ReservedNames,
 };
 use crate::{

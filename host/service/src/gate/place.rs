@@ -10,7 +10,10 @@
 use std::{fmt, str::FromStr};
 
 use percent_encoding::percent_decode_str;
+use portico_rules::rule::Rule;
 use url::{Host, Url};
+
+use crate::site::PublicUrl;
 
 /// The domain whose hosts the gate is in front of, such as `home.example`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +49,27 @@ impl FromStr for GateDomain {
             Ok(Host::Domain(domain)) if domain.split('.').all(|name| !name.is_empty()) => Ok(Self(domain)),
             _ => Err(expected()),
         }
+    }
+}
+
+/// Where apps can be for the gate: at the hosts of its domain, apart from this service's own.
+#[derive(Clone, Debug)]
+pub struct GateHosts {
+    /// The domain.
+    pub domain: GateDomain,
+    /// This service's own address.
+    pub own: PublicUrl,
+}
+
+impl GateHosts {
+    /// The rule against a further address at another host; `None` if it may be kept.
+    pub(crate) fn rule_against(&self, address: &str) -> Option<Rule> {
+        let host = Place::of(address)?.origin.host;
+        if host == self.own.host() {
+            return Some(Rule::AtOwnHost);
+        }
+        let domain = (*self.domain.0).into();
+        (!self.domain.has(&host)).then_some(Rule::NotOfGateDomain { domain })
     }
 }
 
@@ -148,11 +172,13 @@ impl Place {
 }
 
 /// A further address as it is kept; `None` if it cannot be one: a URL with `http:` or `https:` whose path every program
-/// reads alike, without a username, a query and a fragment.
+/// reads alike, without a username, a query and a fragment, at a host and not at a pattern of hosts.
 pub fn kept_address(text: &str) -> Option<String> {
     let url = Url::parse(text.trim()).ok()?;
     let is_bare = url.username().is_empty()
         && url.password().is_none()
+        // The name of no host: `*.home.example` would never fit.
+        && !url.host_str()?.contains('*')
         && url.query().is_none()
         && url.fragment().is_none();
     Place::of(url.as_str()).filter(|place| is_bare && place.path.is_plain)?;
@@ -279,8 +305,28 @@ mod tests {
             "https://a.b/x%2fy",
             "https://a.b//x",
             "javascript:1",
+            "https://*.a.b/",
+            "https://*/",
         ] {
             assert_eq!(kept_address(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_further_address_is_at_a_host_of_the_domain_and_not_at_the_own_one() {
+        let hosts = GateHosts {
+            domain: "home.example".parse().unwrap(),
+            own: "https://portico.home.example".parse().unwrap(),
+        };
+        for (address, is_kept) in [
+            ("https://wiki.home.example/x", true),
+            ("http://home.example:81/", true),
+            ("https://evil.example/", false),
+            ("https://nothome.example/", false),
+            ("https://portico.home.example:9000/", false),
+            ("https://Portico.Home.Example./wiki", false),
+        ] {
+            assert_eq!(hosts.rule_against(address).is_none(), is_kept, "{address}");
         }
     }
 

@@ -38,6 +38,8 @@ impl Step {
 pub(crate) enum Taken {
     /// It is, and the recovery codes of the factor that was set up.
     Passed(Vec<String>),
+    /// The user has no second factor and needs none: whatever was sent, the password is what counts.
+    NotNeeded,
     Missing(MissingStep),
 }
 
@@ -78,7 +80,7 @@ pub(crate) async fn take(
         }
         return Ok(
             match resources.second_factor.demands(transaction, user_id).await? {
-                false => Taken::Passed(Vec::new()),
+                false => Taken::NotNeeded,
                 true => Taken::Missing(MissingStep {
                     kinds: Vec::new(),
                     refusal: Refusal::SecondFactorToSetUp,

@@ -2,8 +2,9 @@
 //!
 //! Invariants:
 //! - A ticket is found by its text alone, of which the hash is stored, at every host that shares the records.
-//! - It ends after ten minutes, after ten wrong codes, and when a session has begun with it. It is not a credential, and the
-//!   user as they are then decides what it is good for.
+//! - It ends after ten minutes, after ten wrong codes, and when a session begins with it: one, even of many requests at once.
+//!   It is not a credential, and the user as they are then decides what it is good for.
+//! - A session never begins with a ticket alone: if no second factor is left, people sign in once more.
 
 use std::sync::Arc;
 
@@ -87,11 +88,11 @@ impl Tickets {
         Ok(count.await?)
     }
 
-    /// Ends a ticket.
-    pub(crate) async fn end(&self, text: &str) -> Result<(), Error> {
+    /// Uses a ticket up. Of many that do so at once, at any host, one succeeds.
+    pub(crate) async fn take(&self, text: &str) -> Result<(), Error> {
         let keys = key(text);
-        let end = self.0.change(&keys, |records, _| records[0] = None);
-        Ok(end.await?)
+        let take = self.0.change(&keys, |records, _| records[0].take());
+        take.await?.map(drop).ok_or_else(|| Refusal::DeadTicket.into())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading inputs by their shapes.
 //!
 //! Values are never coerced: `"5"` is not a number, and `2.5` is not an integer; `5.0` is 5, because JSON has one
-//! type of number. Unknown keys are ignored.
+//! type of number. Unknown keys are ignored, except where a shape lists all ([`Shape::Exact`]).
 
 use portico_model::{PathSegment, error::Error, time};
 use portico_rules::{
@@ -12,6 +12,9 @@ use serde_json::{Map, Number, Value};
 
 use super::{Field, Shape};
 use crate::issues::Issues;
+
+/// How much of an unknown key a refusal shows, in characters.
+const LONGEST_KEY: usize = 64;
 
 impl Shape {
     /// Checks an input, and normalises it for deserialisation into Rust's types.
@@ -67,7 +70,7 @@ impl Shape {
                 };
                 let refusal = value.is_none().then(|| Rule::WrongType {
                     noun: shape.unwrap_or(Self::Text).noun(),
-                    got: Plain::AnotherText.into(),
+                    got: kind_in_query(&text).into(),
                 });
                 input.insert(key.clone(), value.unwrap_or_default());
                 refusal
@@ -81,7 +84,8 @@ impl Shape {
     }
 }
 
-fn read_integer(text: &str) -> Option<Value> {
+/// The number that a query string has as decimal digits.
+pub fn read_integer(text: &str) -> Option<Value> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -103,6 +107,16 @@ fn kind(value: &Value) -> Plain {
         Value::String(_) => Plain::Text,
         Value::Array(_) => Plain::List,
         Value::Object(_) => Plain::Object,
+    }
+}
+
+/// The same of a text in a query string: a number is shown, because it is not a secret.
+fn kind_in_query(text: &str) -> Plain {
+    match text.parse::<Number>() {
+        Ok(number) => Plain::Sent {
+            number: Numeral(number.to_string()),
+        },
+        Err(_) => Plain::Text,
     }
 }
 
@@ -184,6 +198,10 @@ impl Check {
                 }
             }
             (Shape::Record(fields), Value::Object(object)) => self.fields(fields, object),
+            (Shape::Exact(fields), Value::Object(object)) => {
+                self.fields(fields, object);
+                self.no_others(fields, object);
+            }
             (Shape::Tagged(kinds), Value::Object(object)) => {
                 let kind = object.get("kind").and_then(Value::as_str);
                 match kinds.iter().find(|(name, _)| Some(*name) == kind) {
@@ -212,6 +230,24 @@ impl Check {
                     });
                 }),
             }
+        }
+    }
+
+    /// Refuses the keys that are none of these.
+    fn no_others(&mut self, fields: &[Field], object: &Map<String, Value>) {
+        let others = object
+            .keys()
+            .filter(|key| fields.iter().all(|field| field.name != *key));
+        for key in others {
+            let keys = fields.iter().map(|field| field.name).collect::<Vec<_>>();
+            let shown = key.chars().take(LONGEST_KEY).collect();
+            let path = self.path.iter().map(|step| PathSegment::from(*step));
+            self.issues.add(
+                path.chain([PathSegment::Field(shown)]),
+                Rule::UnknownKey {
+                    keys: keys.join(", "),
+                },
+            );
         }
     }
 

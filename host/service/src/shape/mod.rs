@@ -20,6 +20,7 @@ use portico_rules::{
 };
 use serde_json::Value;
 
+pub use self::input::read_integer;
 pub(crate) use self::record::{Shaped, join, join_all, records, shape_of};
 
 /// The shape of a value.
@@ -38,8 +39,10 @@ pub enum Shape {
     /// One of these texts.
     Choice(&'static [&'static str]),
     List(&'static Shape),
-    /// An object with these keys.
+    /// An object with these keys. Others are ignored.
     Record(&'static [Field]),
+    /// An object with these keys and no others: where a misspelt key would mean more than its writer wants.
+    Exact(&'static [Field]),
     /// An object whose key `kind` determines its other keys.
     Tagged(&'static [(&'static str, &'static [Field])]),
     /// One of two shapes of different JSON types, such as a text and an object.
@@ -180,7 +183,7 @@ impl Shape {
     /// The keys of an object, which may be optional.
     pub fn fields(&self) -> Option<&'static [Field]> {
         match self.plain() {
-            Self::Record(fields) => Some(fields),
+            Self::Record(fields) | Self::Exact(fields) => Some(fields),
             Self::Optional(shape) => shape.fields(),
             _ => None,
         }
@@ -190,7 +193,7 @@ impl Shape {
     pub(crate) fn holds_list(&self) -> bool {
         match self {
             Self::List(_) | Self::Anything => true,
-            Self::Record(fields) => fields.iter().any(|field| field.shape.holds_list()),
+            Self::Record(fields) | Self::Exact(fields) => fields.iter().any(|field| field.shape.holds_list()),
             Self::Tagged(kinds) => {
                 let mut fields = kinds.iter().flat_map(|(_, fields)| *fields);
                 fields.any(|field| field.shape.holds_list())
@@ -214,7 +217,7 @@ impl Shape {
             Self::Date => true,
             Self::List(shape) | Self::Nullable(shape) | Self::Optional(shape) => shape.has_dates(),
             Self::Either(one, other) => one.has_dates() || other.has_dates(),
-            Self::Record(fields) => fields.iter().any(|field| field.shape.has_dates()),
+            Self::Record(fields) | Self::Exact(fields) => fields.iter().any(|field| field.shape.has_dates()),
             Self::Tagged(kinds) => kinds
                 .iter()
                 .any(|(_, fields)| fields.iter().any(|field| field.shape.has_dates())),
@@ -233,7 +236,7 @@ impl Shape {
                     path.pop();
                 }
             }
-            (Self::Record(fields), Value::Object(object)) => {
+            (Self::Record(fields) | Self::Exact(fields), Value::Object(object)) => {
                 for field in *fields {
                     if let Some(item) = object.get(field.name) {
                         path.push(field.name.to_owned());
@@ -265,7 +268,7 @@ impl Shape {
                 .collect::<Vec<_>>()
                 .join("|"),
             Self::List(shape) => format!("[{}]", shape.describe()),
-            Self::Record(fields) => describe_fields(None, fields),
+            Self::Record(fields) | Self::Exact(fields) => describe_fields(None, fields),
             Self::Tagged(kinds) => kinds
                 .iter()
                 .map(|(kind, fields)| describe_fields(Some(kind), fields))
@@ -296,7 +299,7 @@ impl Shape {
             Self::Boolean => value.is_boolean(),
             Self::Integer | Self::Position => value.is_number(),
             Self::List(_) => value.is_array(),
-            Self::Record(_) | Self::Tagged(_) => value.is_object(),
+            Self::Record(_) | Self::Exact(_) | Self::Tagged(_) => value.is_object(),
             Self::Either(one, other) => one.is_kind_of(value) || other.is_kind_of(value),
             Self::Nullable(shape) | Self::Optional(shape) => value.is_null() || shape.is_kind_of(value),
             Self::Named(_, shape) | Self::Bounded(shape, _) => shape.is_kind_of(value),
@@ -314,7 +317,7 @@ impl Shape {
                 choices: Word(self.describe()),
             }),
             Self::List(_) => Plain::List.into(),
-            Self::Record(_) | Self::Tagged(_) => Plain::Object.into(),
+            Self::Record(_) | Self::Exact(_) | Self::Tagged(_) => Plain::Object.into(),
             Self::Either(one, other) => one.noun().or(other.noun()),
             Self::Anything => Plain::Anything.into(),
             Self::Nullable(shape) => shape.noun().or(Plain::Null.into()),

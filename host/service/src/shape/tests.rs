@@ -48,6 +48,24 @@ fn types_are_never_coerced() {
 }
 
 #[test]
+fn unknown_keys_are_ignored_unless_the_shape_lists_all() {
+    const PART: Shape = Shape::Exact(&[optional("age", Shape::Integer)]);
+    const WHOLE: Shape = Shape::Record(&[optional("part", PART)]);
+    assert!(
+        WHOLE
+            .check(Some(json!({"confirm": "a", "part": {"age": 5}})))
+            .is_ok()
+    );
+    let input = json!({"part": {"agee": 5, "x".repeat(100): 1}});
+    let error = WHOLE.check(Some(input)).unwrap_err();
+    let paths: Vec<_> = error.issues.iter().map(|issue| &issue.path[1]).collect();
+    let field = |name: &str| PathSegment::Field(name.into());
+    assert_eq!(paths, [&field("agee"), &field(&"x".repeat(64))]);
+    assert_eq!(error.issues[0].message, "is not one of the keys age");
+    assert_eq!(WHOLE.describe(), "{part?: {age?: integer}}");
+}
+
+#[test]
 fn every_broken_field_is_named_at_once() {
     let error = SEARCH.check(Some(json!({"limit": []}))).unwrap_err();
     assert_eq!(error.issues.len(), 2);
@@ -101,6 +119,13 @@ fn a_query_string_is_read_by_the_shape() {
         assert!(read(&[("limit", limit)]).is_err(), "{limit:?}");
     }
     assert!(read(&[("query", "a"), ("query", "a")]).is_err());
+    for (limit, got) in [("2.5", "2.5"), ("1e1", "10.0"), ("a secret", "a text")] {
+        let error = read(&[("limit", limit)]).unwrap_err();
+        assert_eq!(
+            error.issues[0].message,
+            format!("must be a whole number, got {got}")
+        );
+    }
 }
 
 #[test]

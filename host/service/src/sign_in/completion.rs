@@ -1,8 +1,10 @@
 //! The end of a sign-in: the second factor, and the session.
 //!
 //! Invariants:
-//! - One transaction checks that the user may still sign in, uses up their second factor, and begins the session.
-//! - A sign-in is refused if the password changes meanwhile, also between the password and the second factor.
+//! - One transaction checks that the user may still sign in, uses up their second factor, and begins the session. What has
+//!   begun in two steps uses up its ticket before that is committed, so that a code is not lost without a session.
+//! - A sign-in is refused if the password changes or the user is disabled meanwhile, also between the password and the second
+//!   factor.
 
 use std::sync::Arc;
 
@@ -10,7 +12,6 @@ use portico_model::{MissingFactor, Provider, error::Error};
 use portico_rules::refusal::Refusal;
 use portico_sandbox::SignedIn;
 use portico_storage::{Access, AccountKey, AuditEntry, DONE};
-use tracing::warn;
 
 use crate::{
     identity::Identity,
@@ -49,7 +50,7 @@ impl Completion<'_> {
     pub async fn run(&self, ticket: Ticket, step: Step, held: Option<&str>) -> Result<Completed, Error> {
         let attempt = self.count(&ticket.user_id, &step).await?;
         let result = async {
-            match self.begin(&ticket, &step).await? {
+            match self.begin(&ticket, &step, held).await? {
                 Begun::Session(completed) => Ok(completed),
                 Begun::Missing(missing) => Err(self.refuse(missing, ticket, held).await?),
             }
@@ -57,12 +58,6 @@ impl Completion<'_> {
         let result = result.await;
         if let Some(attempt) = attempt {
             attempt.settle(&result).await;
-        }
-        if let (Ok(_), Some(held)) = (&result, held)
-            && let Err(error) = self.resources.tickets.end(held).await
-        {
-            // The session has begun, and its recovery codes are shown only now. The ticket ends by itself.
-            warn!(request = &**self.request_id, ?error, "a ticket was not ended");
         }
         result
     }
@@ -105,7 +100,7 @@ impl Completion<'_> {
         })
     }
 
-    async fn begin(&self, ticket: &Ticket, step: &Step) -> Result<Begun, Error> {
+    async fn begin(&self, ticket: &Ticket, step: &Step, held: Option<&str>) -> Result<Begun, Error> {
         let resources = self.resources;
         let now = resources.clock.now();
         let audited = resources
@@ -118,8 +113,14 @@ impl Completion<'_> {
         let key = AccountKey::Id(ticket.user_id.clone());
         let account = transaction.get_account(&key).await?;
         let account = account
-            .filter(|account| !account.disabled && account.password_version == ticket.password_version)
-            .ok_or(Refusal::PasswordChangedAtSignIn)?;
+            .filter(|account| !account.disabled && account.password_version == ticket.password_version);
+        let Some(account) = account else {
+            if let Some(held) = held {
+                // It does not come back with a user who is enabled again.
+                resources.tickets.take(held).await?;
+            }
+            return Err(Refusal::UserChangedAtSignIn.into());
+        };
         let is_own = ticket.provider == Provider::Credentials;
         if is_own && !resources.passwords.allows(&mut *transaction, &account.id).await? {
             // They have lost admin since it was checked.
@@ -128,6 +129,9 @@ impl Completion<'_> {
         let taken = take(resources, &mut *transaction, &account.id, step, now).await?;
         let recovery_codes = match taken {
             Taken::Passed(recovery_codes) => recovery_codes,
+            // The factor was removed since the password was typed.
+            Taken::NotNeeded if held.is_some() => return Err(Refusal::DeadTicket.into()),
+            Taken::NotNeeded => Vec::new(),
             // Nothing is committed.
             Taken::Missing(missing) => return Ok(Begun::Missing(missing)),
         };
@@ -150,6 +154,9 @@ impl Completion<'_> {
                 ..sign_in.with_outcome(DONE)
             };
             transaction.insert_audit(&set_up).await?;
+        }
+        if let Some(held) = held {
+            resources.tickets.take(held).await?;
         }
         transaction.commit().await?;
         Ok(Begun::Session(Completed {

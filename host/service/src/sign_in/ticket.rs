@@ -207,7 +207,7 @@ async fn passkey_options(call: &Call, held: &HeldTicket, user_id: &str) -> Resul
     drop(transaction);
     // Without one, a browser would look for every passkey that its user has here.
     if !factors.iter().any(SecondFactor::is_passkey) {
-        return Err(Refusal::NoSecondFactor.into());
+        return Err(Refusal::NoPasskey.into());
     }
     let begun = passkeys.begin_proof(&call.resources, ceremony(held), &factors);
     begun.await

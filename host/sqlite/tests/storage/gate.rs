@@ -194,6 +194,47 @@ pub async fn a_pass_is_good_as_long_as_its_session_and_the_token_of_that(store: 
     writer.commit().await.unwrap();
     let visitor = store.read().await.find_gate_visitor(&pass).await.unwrap();
     assert!(visitor.expect("ann").is_name_shared);
+    // For that one, people who chose the name themselves do not count, unless they are administrators.
+    let secrets_of = |name: &str| {
+        (
+            hash_secret(&format!("{name}'s pass")),
+            hash_secret(&format!("{name}'s token")),
+        )
+    };
+    let mut writer = store.write().await;
+    let mut later = user("bob at work", "bob");
+    later.user.provider = portico_model::Provider::Ldap;
+    writer.insert_user(&later).await.unwrap();
+    for id in ["ann at work", "bob at work"] {
+        let (pass, token) = secrets_of(id);
+        writer.insert_session(&session(id, id, 9), &token).await.unwrap();
+        assert!(writer.put_gate_pass(id, &token, &pass).await.unwrap());
+    }
+    writer.commit().await.unwrap();
+    for (id, is_shared) in [("ann at work", true), ("bob at work", false)] {
+        let found = store
+            .read()
+            .await
+            .find_gate_visitor(&secrets_of(id).0)
+            .await
+            .unwrap();
+        assert_eq!(found.expect("a visitor").is_name_shared, is_shared, "{id}");
+    }
+    let bob = store.read().await.find_gate_visitor(&bobs_pass).await.unwrap();
+    assert!(bob.expect("bob").is_name_shared);
+    // Two who did not choose it.
+    let mut writer = store.write().await;
+    let mut third = user("bob of the issuer", "bob");
+    third.user.provider = portico_model::Provider::Oidc;
+    writer.insert_user(&third).await.unwrap();
+    writer.commit().await.unwrap();
+    let found = store
+        .read()
+        .await
+        .find_gate_visitor(&secrets_of("bob at work").0)
+        .await
+        .unwrap();
+    assert!(found.expect("a visitor").is_name_shared);
     // It ends with the session.
     let mut writer = store.write().await;
     assert!(writer.delete_session("s").await.unwrap());

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::dashboard::owned;
 use super::state::State;
 use super::transaction::MemoryTransaction;
+use crate::ADMIN;
 use crate::dashboard_records::SecretHash;
 use crate::gate::{AppGate, AppPlace, GateVisitor};
 use crate::records::{NewUser, Viewer};
@@ -82,7 +83,12 @@ impl State {
             return None;
         }
         let row = self.users.get(&session.user_id)?;
-        let is_other = |other: &NewUser| other.user.id != row.user.id && other.name_key == row.name_key;
+        let is_own = |user: &NewUser| user.user.provider == Provider::Credentials;
+        let is_admin = |user: &NewUser| self.permissions(&user.user.id).contains(ADMIN);
+        let is_other = |other: &NewUser| {
+            let has_name = other.user.id != row.user.id && other.name_key == row.name_key;
+            has_name && (is_own(row) || !is_own(other) || is_admin(other))
+        };
         let is_vouched_for = row.user.email_verified.is_some() || row.user.provider != Provider::Credentials;
         let groups: BTreeSet<&str> = self
             .groups

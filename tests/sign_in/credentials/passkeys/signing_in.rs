@@ -1,5 +1,6 @@
 //! A passkey after a password, and alone.
 
+use portico_model::time::Clock as _;
 use portico_service::second_factor::SecondFactorPolicy;
 use portico_tests::clock::{MINUTE, SECOND};
 
@@ -127,4 +128,14 @@ fn without_a_public_url_there_are_no_passkeys() {
         answer.assert_refused(404, "NOT_FOUND");
         assert!(answer.text().contains("--public-url"), "{answer}");
     }
+}
+
+#[test]
+fn without_a_passkey_none_is_asked_for_after_a_password() {
+    let (host, _, ada) = start();
+    portico_tests::second_factor::set_up(&ada, host.clock.now());
+    let held = json!({ "ticket": ticket(&host.client, "ada") });
+    let refused = host.client.post("/api/auth/second-factor/passkey-options", &held);
+    refused.assert_refused(409, "CONFLICT");
+    assert_eq!(refused.error()["message"], "No passkey is set up");
 }

@@ -71,13 +71,20 @@ struct DeletePage<'a> {
 async fn list(visit: Visitor, query: Query) -> PageResult {
     visit.user()?;
     let text = query.text("q").trim();
-    let input = json!({ "page": query.page(), "pageSize": PAGE, "search": text });
-    let apps: Apps = visit.api.query("app.getPaginated", input).await?;
+    let read = async |number: u32| {
+        let input = json!({ "page": number, "pageSize": PAGE, "search": text });
+        visit.api.query::<Apps>("app.getPaginated", input).await
+    };
+    let mut apps = read(query.page()).await?;
+    let number = Pages::existing(query.page(), PAGE, apps.total);
+    if number < query.page() {
+        apps = read(number).await?;
+    }
     let address = format!("/apps?q={}&", utf8_percent_encode(text, NON_ALPHANUMERIC));
     let shown = ListPage {
         v: visit.clone(),
         query: text.into(),
-        pages: Pages::new(&address, query.page(), PAGE, apps.total),
+        pages: Pages::new(&address, number, PAGE, apps.total),
         apps,
     };
     visit.long_page(StatusCode::OK, move || shown.render()).await

@@ -12,7 +12,7 @@ use axum::{
     routing::get,
 };
 use portico_rules::refusal::Refusal;
-use portico_service::report::Report;
+use portico_service::{report::Report, table::parts_of_document};
 use serde_json::{Map, Value};
 
 use self::difference::{Difference, Section};
@@ -35,18 +35,6 @@ pub(super) fn routes() -> Router {
 
 /// How many broken rules of a document are listed.
 const MOST_ISSUES: usize = 20;
-
-/// The parts that a document can have.
-const LISTS: [&str; 8] = [
-    "groups",
-    "users",
-    "apps",
-    "searchEngines",
-    "boards",
-    "gate",
-    "site",
-    "pictures",
-];
 
 #[derive(Template)]
 #[template(path = "state/state.html")]
@@ -208,7 +196,8 @@ fn read(
         None => serde_json::from_str(text).map_err(|error| error.to_string()),
     };
     let document = read.map_err(|reason| crate::texts::fill(t.state.unreadable, &[&reason]))?;
-    let is_document = |document: &Map<String, Value>| LISTS.iter().any(|list| document.contains_key(*list));
+    let is_document =
+        |document: &Map<String, Value>| parts_of_document().any(|part| document.contains_key(part));
     match document {
         Value::Object(mut document) if is_document(&document) => {
             let unknown_keys = documents.map(|documents| (documents.unknown_keys)(&document));
@@ -220,7 +209,10 @@ fn read(
             let input = Value::Object(document).to_string();
             Ok((input, unknown_keys.unwrap_or_default()))
         }
-        _ => Err(t.state.no_document.into()),
+        _ => Err(crate::texts::fill(
+            t.state.no_document,
+            &[&parts_of_document().collect::<Vec<_>>().join(", ")],
+        )),
     }
 }
 
