@@ -8,13 +8,13 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
-
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{PageResult, sign_in::own_path};
+use super::PageResult;
 use crate::{
     api::ApiError,
     around::Passed,
+    links::own_path,
     respond::see,
     visit::{Query, Visitor},
 };

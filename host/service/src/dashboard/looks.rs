@@ -160,7 +160,7 @@ async fn get(call: Call) -> Result<Output, Error> {
     let mut looks = transaction.get_looks().await?;
     let in_force = transaction.get_visibility_in_force().await?;
     let user = call.identity.caller.as_ref();
-    // Which networks there are is nobody else's business.
+    // Only administrators need to know which networks there are.
     let is_admin = user.is_some_and(|user| user.permissions.iter().any(|held| held == ADMIN));
     let fixed_hosts = || match &call.resources.reachability {
         Some(checker) => checker.fixed_hosts(),

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use portico_rules::{bounds, names};
 use portico_storage::{ADMIN, GateVisitor};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// The names with which only administrators pass. People with a password of this dashboard choose their names themselves, and an
 /// app lets whom it knows by a name into the account of that name.
@@ -13,9 +14,14 @@ pub struct ReservedNames(Vec<String>);
 impl ReservedNames {
     /// Whether this visitor has one of them and is not an administrator.
     pub(super) fn keep_out(&self, visitor: &GateVisitor) -> bool {
-        let key = names::key(&visitor.name);
+        let key = key(&visitor.name);
         self.0.contains(&key) && !visitor.permissions.iter().any(|held| held == ADMIN)
     }
+}
+
+/// The key of a name as apps may read it: some (those of Django) take compatible characters, such as wide letters, for the same.
+fn key(name: &str) -> String {
+    names::key(&name.nfkc().collect::<String>())
 }
 
 /// The names that most apps give to their first account.
@@ -34,7 +40,7 @@ impl FromStr for ReservedNames {
         let keys = names.map(|name| {
             let is_name = bounds::EXTERNAL_NAME.contains(&name.chars().count());
             is_name
-                .then(|| names::key(name))
+                .then(|| key(name))
                 .ok_or_else(|| format!("{name:?} must be a username"))
         });
         Ok(Self(keys.collect::<Result<_, _>>()?))
@@ -62,7 +68,14 @@ mod tests {
     #[test]
     fn only_administrators_have_a_reserved_name() {
         let default = ReservedNames::default();
-        for name in ["admin", "ADMIN", "root", "administrator"] {
+        for name in [
+            "admin",
+            "ADMIN",
+            "root",
+            "administrator",
+            "\u{ff41}dmin",
+            "\u{ff32}oot",
+        ] {
             assert!(default.keep_out(&visitor(name, &["app-create"])), "{name}");
             assert!(
                 !default.keep_out(&visitor(name, &["app-create", "admin"])),
