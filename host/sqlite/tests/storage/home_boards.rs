@@ -55,7 +55,7 @@ pub async fn home_boards_of_groups_come_by_their_names_and_before_everyones(stor
     assert_eq!(reader.list_default_homes_of(Some("ann")).await.unwrap(), of_ann);
     for other in [None, Some("missing"), Some("missing\0")] {
         let homes = reader.list_default_homes_of(other).await.unwrap();
-        assert_eq!(homes, [everyones.clone()], "{other:?}");
+        assert_eq!(homes, std::slice::from_ref(&everyones), "{other:?}");
     }
     let all = reader.list_default_homes().await.unwrap();
     let of: Vec<_> = all.iter().map(|home| home.group_id.as_deref()).collect();
