@@ -110,6 +110,8 @@ pub enum About {
     Caller,
     /// The user whom the input names.
     User,
+    /// The session that the input names, with its address and browser.
+    Session,
     /// No record: what the report in the output counts, for the input of this registry.
     Report,
     /// No record: the dashboard as a whole.
@@ -215,6 +217,7 @@ impl Row {
             About::First => output[0]["id"].clone(),
             About::Caller => caller.into(),
             About::User => input["userId"].clone(),
+            About::Session => format!("{} 127.0.0.1 ureq", input["id"].as_str().expect("an id")).into(),
             About::Report => COUNTS.into(),
             About::Nothing => Value::Null,
         }
@@ -227,7 +230,9 @@ impl Row {
             About::First => output.as_array().expect("records").len(),
             // And the picture, which no report names.
             About::Report => output["created"].as_array().expect("records").len() + 1,
-            About::Rule | About::Caller | About::User | About::Nothing => self.creates().into(),
+            About::Rule | About::Caller | About::User | About::Session | About::Nothing => {
+                self.creates().into()
+            }
         }
     }
 
@@ -415,7 +420,7 @@ pub static TABLE: &[Row] = &[
         .rest("DELETE", "/api/apiKeys/own/{apiKeyId}").weight(8),
     mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})).weight(8),
     query("session.getAll", SignedIn, none).weight(25),
-    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(50),
+    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).about(About::Session).weight(50),
     mutation("session.deleteOthers", SignedIn, |it| {
         it.spare_session();
         NO_INPUT

@@ -181,8 +181,13 @@ mod tests {
         ] {
             let mut packed = GzEncoder::new(Vec::new(), Compression::default());
             packed.write_all(text.as_bytes()).unwrap();
-            let rest: Vec<u8> = (0..8_000_u32)
-                .map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8)
+            // Bytes that cannot be compressed.
+            let mut number = 1_u32;
+            let rest: Vec<u8> = (0..8_000)
+                .map(|_| {
+                    number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (number >> 24) as u8
+                })
                 .collect();
             packed.write_all(&rest).unwrap();
             let packed = packed.finish().unwrap();

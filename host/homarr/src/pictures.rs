@@ -186,7 +186,7 @@ mod tests {
         let medias = [
             media("small", "image/png", 3),
             media("largest", "image/svg+xml", 49_000),
-            media("large", "image/png", 49_001),
+            media("large", "image/png", 49_200),
             media("huge", "image/png", crate::tables::MOST_OF_A_MEDIA + 1),
             media("text", "text/html", 3),
             media("odd", "image/png;x", 3),

@@ -128,7 +128,7 @@ mod tests {
         0xbf4c_a2c1,
         0x45b3_327b,
         0x4e1e_99bd,
-        0xbfe4_be3b,
+        0x9e55_a41b,
     ];
 
     /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes

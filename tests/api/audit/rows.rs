@@ -395,9 +395,9 @@ fn commands_on_the_data_are_the_operators() {
     assert_eq!(
         said,
         [
-            // The password last: what fails before it leaves the old one.
-            ["user.setDisabled", "operator", "OK"],
+            // The password first: what fails after it leaves an account whose password no one knows.
             ["user.changePassword", "operator", "OK"],
+            ["user.setDisabled", "operator", "OK"],
             ["state.apply", "operator", "OK"],
             ["app.delete", "operator", "BAD_REQUEST"],
             ["app.delete", "host", "OK"],
