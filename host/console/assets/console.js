@@ -170,6 +170,8 @@ document.addEventListener("load", ({ target }) => target.dataset?.initial && pla
 // The search box of the first page: filters tiles, chooses one with the arrow keys, opens it with Enter.
 const tiles = () => all("#found a.tile").filter(shown);
 const chosen = () => find("#found .tile.chosen");
+// Whether the reader has moved to what is chosen, since they typed.
+let isMoved = false;
 
 function choose(tile) {
   chosen()?.classList.remove("chosen");
@@ -237,7 +239,7 @@ function engineOf(short) {
   );
 }
 
-// Counts the apps that are shown, and chooses the first of what is.
+// Counts the apps that are shown, and chooses the first of what is, unless the reader has moved to another one.
 function showFound(text) {
   const found = all("#found .tile").filter((tile) => tile.id !== "web" && shown(tile));
   const list = found.filter((tile) => !tile.matches(".destination"));
@@ -252,11 +254,13 @@ function showFound(text) {
   if (nothing) nothing.hidden = found.length > 0 || text === "";
   // A search engine's site is chosen by hand: what is typed is rather to be searched for.
   const first = tiles().find((tile) => !tile.matches("[data-engine]"));
-  choose(text === "" ? null : isSearch(text) ? find("#web") : first);
+  const held = isMoved && chosen() && shown(chosen()) ? chosen() : null;
+  choose(text === "" ? null : (held ?? (isSearch(text) ? find("#web") : first)));
 }
 
 document.addEventListener("input", ({ target }) => {
   if (target.id !== "find") return;
+  isMoved = false;
   if (target.dataset.filter === "tile") filter(target);
   // The server searches; until it has answered, nothing is chosen.
   else choose(null);
@@ -293,6 +297,7 @@ document.addEventListener("keydown", (event) => {
   if (at > 0 && box.selectionStart === box.value.length) Object.assign(steps, { ArrowLeft: -1 });
   if (event.key in steps && list.length > 0) {
     event.preventDefault();
+    isMoved = true;
     choose(list[Math.min(Math.max(at + steps[event.key], 0), list.length - 1)]);
   } else if (event.key === "Enter") {
     // Where the server searches and has not answered yet, the form asks it.

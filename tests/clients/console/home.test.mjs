@@ -18,12 +18,18 @@ test("typing filters the tiles, the arrow keys choose one, and Enter opens it", 
   assert.ok(all.length >= 3, all.join());
   await page.keyboard.press("/");
   assert.equal(await page.evaluate(() => document.activeElement.id), "find");
+  // What else the server finds arrives while the keys choose.
+  await page.evaluate(() => {
+    window.settled = new Promise((resolve) => document.addEventListener("htmx:afterSettle", resolve, { once: true })).then(() => {});
+  });
   await page.keyboard.type("CLOUD");
   assert.deepEqual(await visible(page), ["Nextcloud", "Own cloud"]);
   const chosen = page.locator(".tile.chosen .name");
   assert.equal(await chosen.innerText(), "Nextcloud");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowRight");
+  assert.equal(await chosen.innerText(), "Own cloud");
+  await page.evaluate(() => window.settled);
   assert.equal(await chosen.innerText(), "Own cloud");
   await page.keyboard.press("Escape");
   assert.deepEqual(await visible(page), all);
