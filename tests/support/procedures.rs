@@ -110,6 +110,8 @@ pub enum About {
     Caller,
     /// The user whom the input names.
     User,
+    /// The group that the input names.
+    Group,
     /// The session that the input names, with its address and browser.
     Session,
     /// No record: what the report in the output counts, for the input of this registry.
@@ -217,6 +219,7 @@ impl Row {
             About::First => output[0]["id"].clone(),
             About::Caller => caller.into(),
             About::User => input["userId"].clone(),
+            About::Group => input["groupId"].clone(),
             About::Session => format!("{} 127.0.0.1 ureq", input["id"].as_str().expect("an id")).into(),
             About::Report => COUNTS.into(),
             About::Nothing => Value::Null,
@@ -230,7 +233,7 @@ impl Row {
             About::First => output.as_array().expect("records").len(),
             // And the picture, which no report names.
             About::Report => output["created"].as_array().expect("records").len() + 1,
-            About::Rule | About::Caller | About::User | About::Session | About::Nothing => {
+            About::Rule | About::Caller | About::User | About::Group | About::Session | About::Nothing => {
                 self.creates().into()
             }
         }
@@ -499,7 +502,7 @@ pub static TABLE: &[Row] = &[
     query("board.getHome", Everyone, none).weight(12),
     query("board.getDefaultHomes", ADMIN, none).weight(5),
     mutation("board.setDefaultHome", ADMIN, |it|
-        json!({"groupId": it.group(), "homeBoardId": it.board(), "mobileHomeBoardId": null})).weight(8),
+        json!({"groupId": it.group(), "homeBoardId": it.board(), "mobileHomeBoardId": null})).about(About::Group).weight(8),
     query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(12),
     mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
     query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(12),
