@@ -12,7 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::Provider;
+use portico_model::{HomeBoards, Provider};
 use portico_storage::DefaultHome;
 
 use crate::branding::Branding;
@@ -153,6 +153,11 @@ impl Merge {
         new.memberships.clear();
         self.keep_homes(&mut new.default_homes, &new.groups, present, report);
         self.keep_branding(&mut new.branding, present, report);
+        let has_home = new
+            .default_homes
+            .iter()
+            .any(|home| home.boards != HomeBoards::default());
+        report.sets_whole = has_home || new.branding != Branding::default();
         new.groups.retain(|group| all.groups.is_new(&group.id));
         new.apps.retain(|app| all.apps.is_new(&app.id));
         let engines = &mut new.search_engines;
@@ -368,5 +373,32 @@ fn count<'a>(
             }
             Some(Fate::LeftOut(why)) => report.leave_out(kind, name, *why),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branding_comes_along_also_where_no_record_is_new() {
+        let named = || Dashboard {
+            branding: Branding {
+                name: Some("Casa".into()),
+                ..Branding::default()
+            },
+            ..Dashboard::default()
+        };
+        let merged = |present: &Present| {
+            let mut report = Report::default();
+            let plan = merge(named(), present, &Keys::new(), &mut report);
+            (plan.new.branding.name.is_some(), report.changes_anything())
+        };
+        assert_eq!(merged(&Present::default()), (true, true));
+        let looks = Present {
+            has_looks: true,
+            ..Present::default()
+        };
+        assert_eq!(merged(&looks), (false, false));
     }
 }

@@ -86,6 +86,9 @@ pub struct Report {
     pub counts: BTreeMap<Kind, Count>,
     /// In the order in which they were noticed.
     pub notes: Vec<Note>,
+    /// Whether it sets what the whole dashboard looks like, or what everyone sees first, which no kind of record counts.
+    #[serde(skip)]
+    pub sets_whole: bool,
 }
 
 impl Count {
@@ -166,8 +169,9 @@ impl Report {
         self.note(kind, name, What::LeftOut, why);
     }
 
-    pub fn creates_anything(&self) -> bool {
-        self.counts.values().any(|count| count.created > 0)
+    /// Whether there is anything to write.
+    pub fn changes_anything(&self) -> bool {
+        self.sets_whole || self.counts.values().any(|count| count.created > 0)
     }
 
     /// The report for people: a line for each kind, and one for each note.

@@ -174,7 +174,7 @@ fn show(identified: Identified, report: &Report, dry_run: bool, as_json: bool) -
     if dry_run {
         return print("Nothing was written: this was a dry run");
     }
-    if !report.creates_anything() {
+    if !report.changes_anything() {
         return print("Nothing to import: everything is here already");
     }
     if created(Kind::ApiKey) {

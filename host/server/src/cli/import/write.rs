@@ -45,7 +45,7 @@ pub async fn write(
                     group.savePermissions`";
         report.note(Kind::Other, "", What::Lost, text);
     }
-    if dry_run || !report.creates_anything() {
+    if dry_run || !report.changes_anything() {
         return Ok(());
     }
     transaction.insert_audit(&writing.audit_entry(report)).await?;
