@@ -191,7 +191,7 @@ impl Issuer {
         const NO_CODE: &str = "none";
         // Sign-ins fetch what they need themselves.
         let discovered = self.discovery.fetch_now().await?;
-        // The word is not hidden: it is no secret, and may be a part of others.
+        // The word is not hidden: it is not a secret, and may be a part of others.
         let sent = self.hidden("", "");
         match self.ask_for_tokens(&discovered, NO_CODE, NO_CODE, &sent).await {
             Err(RequestTokenError::ServerResponse(response))

@@ -282,7 +282,7 @@ pub async fn who_sees_an_app_is_named_up_to_a_bound_and_counted(store: &Store) {
         ("to-group", None, on("a")),
         ("to-user", None, on("a")),
         ("theirs", Some("member"), on("a")),
-        ("to-nobody", Some("maker"), on("a")),
+        ("unshared", Some("maker"), on("a")),
         (
             "bookmarked",
             None,
@@ -313,7 +313,7 @@ pub async fn who_sees_an_app_is_named_up_to_a_bound_and_counted(store: &Store) {
     }
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
-    let boards = texts(&["to-user", "to-group", "to-nobody", "missing"]);
+    let boards = texts(&["to-user", "to-group", "unshared", "missing"]);
     let shares = reader.list_first_shares(&boards, 2).await.unwrap();
     let names = |named: &First<Named>| {
         (
