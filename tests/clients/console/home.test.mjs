@@ -1,6 +1,7 @@
 // The first page: tiles, the search box, the keyboard, colours.
 
 import assert from "node:assert/strict";
+import http from "node:http";
 import { after, before, test } from "node:test";
 import { launch, open, signIn, url } from "./browser.mjs";
 
@@ -75,6 +76,41 @@ test("the first page with 20 apps is below 60 kB without its icons, and nothing 
     assert.deepEqual(await page.evaluate(() => moved), []);
     page.assertQuiet();
   }
+});
+
+test("a page is not shown before its end has arrived", async (context) => {
+  const page = await open(browser);
+  let end;
+  const ended = new Promise((resolve) => (end = resolve));
+  const proxy = http.createServer((asked, answer) => {
+    http.get(new URL(asked.url, url), { headers: { ...asked.headers, "accept-encoding": "identity" } }, async (whole) => {
+      if (asked.url !== "/sign-in") {
+        answer.writeHead(whole.statusCode, whole.headers);
+        whole.pipe(answer);
+        return;
+      }
+      const { "content-length": _, ...headers } = whole.headers;
+      const text = (await whole.toArray()).join("");
+      const cut = text.indexOf(">", text.indexOf("<footer")) + 1;
+      answer.writeHead(200, headers).write(text.slice(0, cut));
+      await ended;
+      answer.end(text.slice(cut));
+    });
+  });
+  await new Promise((listening) => proxy.listen(0, "127.0.0.1", listening));
+  context.after(() => proxy.close());
+  const home = `http://127.0.0.1:${proxy.address().port}`;
+  const painted = () => page.evaluate(() => performance.getEntriesByType("paint").length);
+
+  await page.goto(`${home}/sign-in`, { waitUntil: "commit" });
+  await page.locator("footer").waitFor({ state: "attached" });
+  await page.waitForFunction(() => document.styleSheets.length > 0, null, { polling: 50 });
+  // Long enough for a browser that paints too early.
+  await new Promise((later) => setTimeout(later, 300));
+  assert.equal(await painted(), 0);
+  end();
+  await page.waitForFunction(() => performance.getEntriesByType("paint").length > 0);
+  page.assertQuiet({ home });
 });
 
 test("an icon that cannot be had is replaced by the first letter", async () => {
