@@ -9,13 +9,13 @@ use axum::{
 use portico_model::error::Error;
 use portico_model::refusal::SiteRule;
 use portico_service::{
-    service::report,
     sign_in::{self, SignInAttempt, SignInSettings},
     site::foreign_site,
 };
 
 use super::{
     error::{self, json_response},
+    finish::finish,
     gate,
     request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
@@ -94,14 +94,4 @@ pub(super) async fn session(
         Ok(json_response(current))
     };
     finish(result.await)
-}
-
-/// The response to a request, or its error, which is already logged.
-pub(super) fn finish(result: Result<Response, Error>) -> Response {
-    result.unwrap_or_else(|error| error::rest(error, None))
-}
-
-/// The response to a request, or its error. Logs the cause of the error.
-pub(super) fn finish_and_report(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
-    finish(result.map_err(|error| report(error, what, &id.0)))
 }

@@ -17,6 +17,7 @@ mod docs;
 mod error;
 mod fallback;
 mod file;
+mod finish;
 mod gate;
 mod health;
 mod in_process;
@@ -53,7 +54,7 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 pub use self::{
     address::TrustedProxies,
     error::rpc as rpc_error,
-    gate::{GateSettings, RefusalPage},
+    gate::settings::{GateSettings, RefusalPage},
     in_process::InProcess,
     metrics::RouteTemplate,
     place::Elsewhere,

@@ -13,8 +13,9 @@ use portico_service::{
 };
 
 use super::{
-    auth::{finish, refuse_foreign, sign_in_settings},
+    auth::{refuse_foreign, sign_in_settings},
     error::json_response,
+    finish::finish,
     request::{RequestId, client_address, identify},
     second_factor::read,
     session,

@@ -9,7 +9,7 @@ use axum::{
 use portico_model::{error::Error, refusal::Missing};
 use portico_service::pictures;
 
-use crate::{auth::finish_and_report, bodies, request::RequestId, state::Shared};
+use crate::{bodies, finish::finish_and_report, request::RequestId, state::Shared};
 
 /// A browser that opens the picture by itself runs nothing and asks for nothing.
 const POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";

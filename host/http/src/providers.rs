@@ -30,9 +30,9 @@ use portico_service::{
 use serde_json::json;
 
 use super::{
-    auth,
     error::json_response,
     fallback::wrong_method,
+    finish::finish_and_report,
     place::Elsewhere,
     request::{RequestId, client_address, identify, query_pairs},
     session,
@@ -143,7 +143,7 @@ pub(super) async fn start(
     let (parts, _) = request.into_parts();
     let started = try_start(&http, &id, &parts).await;
     record_refusal(&http, &id, &parts, &started);
-    auth::finish_and_report(started, "oidc.start", &id)
+    finish_and_report(started, "oidc.start", &id)
 }
 
 /// Records a refusal in the audit log, unless OpenID Connect is off.
@@ -205,7 +205,7 @@ pub(super) async fn sign_out(
         check_not_framed(&parts)?;
         redirect(&oidc.sign_out_url(&id.0).await?)
     };
-    auth::finish_and_report(led.await, "oidc.sign-out", &id)
+    finish_and_report(led.await, "oidc.sign-out", &id)
 }
 
 /// `GET /api/auth/oidc/callback`
@@ -217,7 +217,7 @@ pub(super) async fn callback(
     let (parts, _) = request.into_parts();
     let returned = try_callback(&http, &id, &parts).await;
     record_refusal(&http, &id, &parts, &returned);
-    auth::finish_and_report(returned, "oidc.callback", &id)
+    finish_and_report(returned, "oidc.callback", &id)
 }
 
 async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {

@@ -21,7 +21,7 @@ use portico_model::refusal::{HeaderRule, Refusal};
 use portico_service::{external::ProxyUser, site::PublicUrl};
 use tracing::warn;
 
-use crate::{address::TrustedProxies, settings::HttpSettings};
+use crate::address::TrustedProxies;
 
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
@@ -71,10 +71,15 @@ impl ProxySignIn {
     }
 
     /// The person for whom the proxy vouches that sent this request; `None` if it names no one.
-    pub(crate) fn read(&self, parts: &Parts, settings: &HttpSettings) -> Result<Option<ProxyUser>, Error> {
+    pub(crate) fn read(
+        &self,
+        parts: &Parts,
+        proxies: &TrustedProxies,
+        public_url: Option<&PublicUrl>,
+    ) -> Result<Option<ProxyUser>, Error> {
         let headers = &parts.headers;
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        if !settings.trusted_proxies.include(peer) {
+        if !proxies.include(peer) {
             if headers.contains_key(&self.user) {
                 warn_once(&self.user, peer);
             }
@@ -84,7 +89,7 @@ impl ProxySignIn {
         let Some(user) = one(headers, &self.user, LONGEST)? else {
             return Ok(None);
         };
-        check_host(headers, settings.public_url.as_ref())?;
+        check_host(headers, public_url)?;
         let optional = |name: &Option<HeaderName>| match name {
             Some(name) => one(headers, name, LONGEST),
             None => Ok(None),
@@ -256,11 +261,8 @@ mod tests {
     }
 
     fn read_from(peer: &str, headers: &[(&str, &[u8])]) -> Result<Option<ProxyUser>, Error> {
-        let settings = HttpSettings {
-            trusted_proxies: "10.0.0.0/24".parse().unwrap(),
-            public_url: Some("https://portico.example".parse().unwrap()),
-            ..HttpSettings::default()
-        };
+        let proxies = "10.0.0.0/24".parse().unwrap();
+        let public_url = "https://portico.example".parse().unwrap();
         let mut request = Request::new(());
         for (name, value) in headers {
             request
@@ -269,7 +271,7 @@ mod tests {
         }
         let peer: SocketAddr = peer.parse().unwrap();
         request.extensions_mut().insert(ConnectInfo(peer));
-        sign_in().read(&request.into_parts().0, &settings)
+        sign_in().read(&request.into_parts().0, &proxies, Some(&public_url))
     }
 
     fn read(headers: &[(&str, &[u8])]) -> Result<Option<ProxyUser>, Error> {
@@ -369,11 +371,9 @@ mod tests {
         request
             .headers_mut()
             .insert("remote-user", HeaderValue::from_static("root"));
-        let settings = HttpSettings {
-            trusted_proxies: "10.0.0.0/24".parse().unwrap(),
-            ..HttpSettings::default()
-        };
-        assert_eq!(sign_in().read(&request.into_parts().0, &settings).unwrap(), None);
+        let proxies = "10.0.0.0/24".parse().unwrap();
+        let read = sign_in().read(&request.into_parts().0, &proxies, None);
+        assert_eq!(read.unwrap(), None);
     }
 
     #[test]

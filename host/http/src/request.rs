@@ -133,7 +133,12 @@ async fn identify_by_proxy(
     if http.authenticate.is_some() || sent.is_some_and(|sent| sent.is_explicit()) {
         return Ok(None);
     }
-    let Some(user) = proxy.read(parts, &http.settings)? else {
+    let Some(user) = proxy.read(
+        parts,
+        &http.settings.trusted_proxies,
+        http.settings.public_url.as_ref(),
+    )?
+    else {
         return Ok(None);
     };
     let address = client_address(http, parts);

@@ -14,8 +14,9 @@ use portico_service::{
 use serde_json::Value;
 
 use super::{
-    auth::{finish, refuse_foreign, sign_in_settings},
+    auth::{refuse_foreign, sign_in_settings},
     error::json_response,
+    finish::finish,
     request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
     state::Shared,

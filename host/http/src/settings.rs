@@ -9,7 +9,7 @@ use portico_service::{
     site::PublicUrl,
 };
 
-use crate::{address::TrustedProxies, gate::GateSettings, proxy_user::ProxySignIn};
+use crate::{address::TrustedProxies, gate::settings::GateSettings, proxy_user::ProxySignIn};
 
 /// How much a client may send, and how long it may take to send and to read.
 #[derive(Clone, Debug)]

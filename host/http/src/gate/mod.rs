@@ -8,6 +8,7 @@
 
 mod answer;
 mod question;
+pub(crate) mod settings;
 
 use std::net::SocketAddr;
 
@@ -18,18 +19,16 @@ use axum::{
 };
 use portico_model::{error::Error, refusal::Refusal};
 use portico_service::{
-    gate::{Decision, Gate, GateDomain, Question, ReservedNames, Target},
+    gate::{Decision, Gate, Question, Target},
     identity::{self, cookie_of},
     service::report,
     shape::{Shape, required},
-    site::PublicUrl,
 };
 use serde_json::json;
 
 use crate::{
-    address::TrustedProxies,
-    auth::finish_and_report,
     error::{self, json_response},
+    finish::finish_and_report,
     request::{RequestId, client_address, identify, query_pairs},
     state::Shared,
 };
@@ -48,38 +47,6 @@ pub(crate) const INPUT: Shape =
     Shape::Record(&[required("next", Shape::Text).about("The URL of the app to go on to.")]);
 pub(crate) const OUTPUT: Shape =
     Shape::Record(&[required("url", Shape::Text).about("The URL to go on to, as browsers write it.")]);
-
-/// Settings of the gate.
-#[derive(Clone, Debug)]
-pub struct GateSettings {
-    /// The domain whose hosts it is in front of.
-    pub domain: GateDomain,
-    /// The names with which only administrators pass.
-    pub reserved_names: ReservedNames,
-    /// The page of a person who may not open an app, in which a message stands; `None` if there are no pages, to which a
-    /// browser could be sent to sign in.
-    pub page: Option<RefusalPage>,
-}
-
-/// Writes a page for the sender of these headers with this message, of the service with this public URL.
-pub type RefusalPage = fn(&HeaderMap, &str, &PublicUrl) -> String;
-
-impl GateSettings {
-    /// Fails, and names the rule, if these settings are not safe with those of HTTP.
-    pub fn check(
-        &self,
-        public_url: Option<&PublicUrl>,
-        proxies: &TrustedProxies,
-    ) -> Result<(), &'static str> {
-        proxies.check()?;
-        if public_url.is_none_or(|url| !self.domain.has(url.host())) {
-            return Err(
-                "public-url must be at a host of gate-domain: browsers take a cookie for a domain only from its hosts",
-            );
-        }
-        Ok(())
-    }
-}
 
 /// `GET /api/auth/verify`
 pub(super) async fn verify(
