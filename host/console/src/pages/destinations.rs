@@ -6,7 +6,7 @@ use axum::{Router, http::StatusCode, routing::get};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::{PageResult, search::Engine, tiles::BoardLink};
+use super::{PageResult, search_engine::Engine, tiles::BoardLink};
 use crate::visit::{Query, Visit, Visitor};
 
 /// With more boards, only those that fit what is typed are sent.

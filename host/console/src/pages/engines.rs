@@ -16,7 +16,7 @@ use super::{
     icon_picker::{self, Picker},
     list_place::ListPlace,
     paging::Pages,
-    search::Engine,
+    search_engine::Engine,
     segment,
 };
 use crate::{

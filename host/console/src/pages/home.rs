@@ -14,7 +14,7 @@ use super::{
     found_apps::{PAGE, apps},
     onboarding, others,
     paging::Pages,
-    search::Engine,
+    search_engine::Engine,
     segment, status,
     tiles::{App, BoardLink},
 };

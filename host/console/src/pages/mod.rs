@@ -32,6 +32,7 @@ mod pictures;
 mod profile;
 mod register;
 mod search;
+mod search_engine;
 mod second_step;
 mod sign_in;
 mod sign_in_page;

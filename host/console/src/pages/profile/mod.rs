@@ -16,7 +16,7 @@ pub(super) use self::{
     picture::{most, size},
     sessions::{Session, place},
 };
-use super::{PageResult, search::Engine, tiles::BoardLink, users::Account};
+use super::{PageResult, search_engine::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
     fields::Fields,
