@@ -6,16 +6,17 @@ use portico_model::{HomeBoards, Id, TextChange, error::Error};
 use portico_rules::refusal::{Refusal, UniqueName};
 use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
-    ADMIN, Access, AppGate, Board, BoardItem, BoardSummary, DashboardTransaction, DefaultHome, PlacedItem,
-    SearchEngine, Section, Share, Shares, nested::Enclosing,
+    ADMIN, Access, AppGate, Board, BoardSummary, DashboardTransaction, DefaultHome, SearchEngine, Shares,
+    nested::Enclosing,
 };
 
 use super::{
     super::{groups::require_administrator, validate::Fields},
     component::Component,
+    contents::{Ids, resolved, sections, shares},
     document::{self, Document, Matches, entries},
     looks::WantedLooks,
-    plan::{Content, Contents, Item, Plan, Referent, SharedTarget},
+    plan::{ChosenBoard, Plan, Referent},
     report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
@@ -39,7 +40,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     fields.check()?;
 
     let mut keys = Keys::default();
-    let names = keys.unknown(document.names().chain(looks.start_board()));
+    let names = keys.unknown(document.names());
     component.learn(&mut keys, names).await?;
     let snapshot = Snapshot::read(&call).await?;
     let at_once = snapshot.at_once();
@@ -134,13 +135,6 @@ struct Apply<'a> {
     enclosing: &'a Enclosing,
 }
 
-/// The ids of the records that the entries of each list name.
-struct Ids {
-    groups: Vec<Id>,
-    users: Vec<Id>,
-    apps: Vec<Id>,
-}
-
 impl Apply<'_> {
     /// Writes a record before those that refer to it, and removes it after them.
     async fn run(
@@ -162,8 +156,12 @@ impl Apply<'_> {
             self.prune(component).await?;
         }
         self.put_homes(&ids.groups, &boards).await?;
+        let start_board = self.plan.start_board.as_ref();
+        let start_board = start_board.map(|board| chosen(board, &boards));
         let mut transaction = self.enclosing.transaction().await;
-        looks.put(self.call, &mut *transaction, self.keys).await?;
+        looks
+            .put(self.call, &mut *transaction, self.document, start_board)
+            .await?;
         drop(transaction);
         let apps_of_document = entries(&self.document.apps).iter();
         Ok(NamedIds {
@@ -173,7 +171,7 @@ impl Apply<'_> {
             apps: ids.apps.into_iter().chain(gated).collect(),
             search_engines: search_engines.into_iter().collect(),
             boards: boards.into_iter().collect(),
-            site: looks.is_stated() || states_home(self.document),
+            site: self.document.site.is_some() || states_home(self.document),
         })
     }
 
@@ -430,9 +428,9 @@ impl Apply<'_> {
         for (group_id, wanted) in [(None, &self.plan.home)].into_iter().chain(groups) {
             let group_id = group_id.cloned();
             let before = present.get(&group_id).cloned().unwrap_or_default();
-            let id = |wanted: &Option<Option<Referent>>, before: &Option<Id>| match wanted {
+            let id = |wanted: &ChosenBoard, before: &Option<Id>| match wanted {
                 None => before.clone(),
-                Some(board) => board.as_ref().map(|board| resolved(board, boards).to_owned()),
+                Some(board) => chosen(board, boards),
             };
             let [home, mobile] = wanted;
             let after = HomeBoards {
@@ -508,74 +506,8 @@ fn missing<'a>(ids: &'a [Id], others: &[Id]) -> Vec<&'a Id> {
     ids.iter().filter(|id| !others.contains(id)).collect()
 }
 
-fn resolved<'a>(target: &'a Referent, listed: &'a [Id]) -> &'a str {
-    match target {
-        Referent::Existing(id) => id,
-        Referent::Listed(index) => &listed[*index],
-    }
-}
-
-/// What is on a board from now on.
-fn sections(contents: &Contents, present: Option<&Board>, apps: &[Id]) -> Vec<Section> {
-    let sections: Vec<Section> = match (&contents.sections, present) {
-        (Some(sections), _) => {
-            let sections = sections.iter().map(|section| Section {
-                name: section.name.clone(),
-                collapsed: section.collapsed,
-                items: section.items.iter().map(|item| placed(item, apps)).collect(),
-            });
-            sections.collect()
-        }
-        (None, Some(present)) => present.sections.clone(),
-        (None, None) => Vec::new(),
-    };
-    if sections.is_empty() {
-        return vec![Section::default()];
-    }
-    sections
-}
-
-fn placed(item: &Item, apps: &[Id]) -> PlacedItem {
-    let content = match &item.content {
-        Content::App(app) => BoardItem::App {
-            app_id: resolved(app, apps).into(),
-        },
-        Content::Bookmarks(targets) => BoardItem::Bookmarks {
-            app_ids: targets.iter().map(|app| resolved(app, apps).into()).collect(),
-        },
-        Content::Note(text) => BoardItem::Note { text: text.clone() },
-        Content::Clock(time_zone) => BoardItem::Clock {
-            time_zone: time_zone.clone(),
-        },
-    };
-    PlacedItem {
-        size: item.size.unwrap_or_else(|| content.default_size()),
-        item: content,
-    }
-}
-
-/// The users and groups that a board is shared with: sorted and each once, as storage gives them. Of two shares with
-/// one of them, the one that lets them change the board counts.
-fn shares(contents: &Contents, before: &Shares, ids: &Ids) -> Shares {
-    let all = |targets: &Option<Vec<SharedTarget>>, listed: &[Id], before: &[Share]| match targets {
-        None => before.to_vec(),
-        Some(targets) => {
-            let share = |(target, may_change): &SharedTarget| Share {
-                id: resolved(target, listed).into(),
-                may_change: *may_change,
-            };
-            let mut shares: Vec<Share> = targets.iter().map(share).collect();
-            shares.sort_unstable_by(|one, other| {
-                one.id.cmp(&other.id).then(other.may_change.cmp(&one.may_change))
-            });
-            shares.dedup_by(|one, first| one.id == first.id);
-            shares
-        }
-    };
-    Shares {
-        users: all(&contents.users, &ids.users, &before.users),
-        groups: all(&contents.groups, &ids.groups, &before.groups),
-    }
+fn chosen(board: &Option<Referent>, listed: &[Id]) -> Option<Id> {
+    board.as_ref().map(|board| resolved(board, listed).to_owned())
 }
 
 /// `CONFLICT` unless a unique name was free.

@@ -410,11 +410,13 @@ impl Document {
         let gates = entries(&self.gate).iter().filter_map(|gate| gate.app.name());
         let homes = entries(&self.groups).iter().map(Group::homes);
         let homes = [self.homes()].into_iter().chain(homes).flatten();
-        let homes = homes.filter_map(|(_, change)| match change {
+        let start = self.site.iter().map(|site| &site.start_board);
+        let chosen = homes.map(|(_, change)| change).chain(start);
+        let chosen = chosen.filter_map(|change| match change {
             TextChange::Set(name) => Some(name),
             TextChange::Keep | TextChange::Clear => None,
         });
-        let all = users.chain(own).chain(boards).chain(gates).chain(homes);
+        let all = users.chain(own).chain(boards).chain(gates).chain(chosen);
         all.map(String::as_str)
     }
 }

@@ -3,44 +3,37 @@
 use std::collections::BTreeSet;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use portico_model::{PICTURES, TextChange, error::Error};
+use portico_model::{Id, PICTURES, error::Error};
 use portico_rules::{rule::Rule, sentences::Word};
 use portico_storage::{Access, DashboardTransaction, Looks, Picture};
 use serde::Serialize;
 
 use super::{
-    super::{
-        looks::{self, LooksChange},
-        pictures,
-        validate::Fields,
-    },
+    super::{looks, pictures, validate::Fields},
     document::{Document, MOST_PICTURES, entries},
-    snapshot::{Keys, Snapshot},
+    snapshot::Snapshot,
 };
-use crate::{procedures::call::Call, report::Warning, shape::quote};
+use crate::{procedures::call::Call, report::Warning};
 
 /// Larger pictures are not in an export: a document is read by people and kept in repositories.
 const LARGEST_EXPORTED: u64 = 64 << 10;
 /// The bytes of the pictures in an export together, so that it can be applied.
 const MOST_EXPORTED: u64 = 4 << 20;
 
-/// What a document says about looks and pictures.
+/// The pictures of a document, and what is left out of its looks.
 pub(super) struct WantedLooks {
-    change: Option<LooksChange>,
     pictures: Vec<Picture>,
-    /// What is left out.
     pub warnings: Vec<Warning>,
 }
 
 impl WantedLooks {
-    /// Takes them out of a document, and checks them.
+    /// Checks the looks and the pictures of a document, and reads the pictures.
     pub fn of(document: &mut Document, fields: &mut Fields) -> Self {
         let mut wanted = Self {
-            change: document.site.take(),
             pictures: Vec::new(),
             warnings: Vec::new(),
         };
-        if let Some(change) = &mut wanted.change {
+        if let Some(change) = &mut document.site {
             fields.enter_record("site");
             change.check(fields);
         }
@@ -61,52 +54,37 @@ impl WantedLooks {
         wanted
     }
 
-    /// Whether the document states looks.
-    pub fn is_stated(&self) -> bool {
-        self.change.is_some()
-    }
-
-    /// The name of the board that people are to see first who are not signed in.
-    pub fn start_board(&self) -> Option<&str> {
-        match &self.change.as_ref()?.start_board {
-            TextChange::Set(name) => Some(name),
-            TextChange::Keep | TextChange::Clear => None,
-        }
-    }
-
-    /// Stores them, after boards were put and pruned. A picture that is nowhere is left out.
+    /// Stores them, after boards were put and pruned: the start board is the one that its name led to. A picture that is
+    /// nowhere is left out.
     pub async fn put(
         &mut self,
         call: &Call,
         transaction: &mut dyn DashboardTransaction,
-        keys: &Keys,
+        document: &Document,
+        start_board: Option<Option<Id>>,
     ) -> Result<(), Error> {
         for picture in self.pictures.drain(..) {
             let uploader = call.identity.user_id().map(ToOwned::to_owned);
             pictures::put(transaction, picture, uploader, call.resources.clock.now()).await?;
         }
-        let Some(change) = &mut self.change else {
+        let Some(change) = &document.site else {
             return Ok(());
         };
         let present = transaction.get_looks().await?;
         let mut fields = Fields::default();
         fields.enter_record("site");
         change.keeps_direction(&mut fields, &present);
-        if let TextChange::Set(name) = &mut change.start_board {
-            let boards = transaction.list_boards().await?;
-            match boards
-                .into_iter()
-                .find(|board| keys.of(&board.name) == keys.of(name))
-            {
-                Some(board) => *name = board.id,
-                None => fields.refuse("startBoard", Rule::NamesNoBoard { name: quote(name) }),
-            }
-        }
         fields.check()?;
-        for (field, wanted) in [("logo", &mut change.logo), ("wallpaper", &mut change.wallpaper)] {
-            let TextChange::Set(id) = wanted else { continue };
+        let mut wanted = change.of(&present);
+        if let Some(board) = start_board {
+            wanted.start_board = board;
+        }
+        for (field, id) in change.pictures() {
             if transaction.get_picture_size(id).await?.is_none() {
-                *wanted = TextChange::Keep;
+                match field {
+                    "logo" => wanted.logo.clone_from(&present.logo),
+                    _ => wanted.wallpaper.clone_from(&present.wallpaper),
+                }
                 self.warnings.push(Warning {
                     kind: "site".into(),
                     name: name_of(&present).into(),
@@ -115,7 +93,7 @@ impl WantedLooks {
                 });
             }
         }
-        looks::put(transaction, &present, &change.of(&present)).await
+        looks::put(transaction, &present, &wanted).await
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod apply;
 mod component;
+mod contents;
 mod document;
 mod export;
 mod looks;

@@ -53,10 +53,15 @@ pub(super) struct Plan {
     pub home: Home,
     /// Those of the members of each group.
     pub homes: Vec<Home>,
+    /// The board that people see first who are not signed in.
+    pub start_board: ChosenBoard,
 }
 
-/// Home boards, the second on phones; each `None` if it stays as it is.
-pub(super) type Home = [Option<Option<Referent>>; 2];
+/// Home boards, the second on phones.
+pub(super) type Home = [ChosenBoard; 2];
+
+/// `None` if the choice stays as it is.
+pub(super) type ChosenBoard = Option<Option<Referent>>;
 
 /// The references of a board; `None` if they stay as they are.
 #[derive(Debug, Default)]
@@ -164,10 +169,15 @@ impl Plan {
                 references.home(&mut fields, group.homes())
             })
             .collect();
+        let start_board = document.site.as_ref().and_then(|site| {
+            fields.enter_record("site");
+            references.board(&mut fields, "startBoard", &site.start_board)
+        });
         fields.check()?;
         Ok(Self {
             home,
             homes,
+            start_board,
             groups,
             users,
             apps,
@@ -383,7 +393,11 @@ impl<'a> References<'a> {
     }
 
     fn home(&self, fields: &mut Fields, homes: [(&'static str, &TextChange); 2]) -> Home {
-        homes.map(|(field, change)| match change {
+        homes.map(|(field, change)| self.board(fields, field, change))
+    }
+
+    fn board(&self, fields: &mut Fields, field: &str, change: &TextChange) -> ChosenBoard {
+        match change {
             TextChange::Keep => None,
             TextChange::Clear => Some(None),
             TextChange::Set(name) => {
@@ -391,7 +405,7 @@ impl<'a> References<'a> {
                 let found = target.ok_or_else(|| Rule::NamesNoBoard { name: quote(name) });
                 Some(one(fields, &[Field(field.into())], found))
             }
-        })
+        }
     }
 
     fn contents(&self, fields: &mut Fields, board: &Board) -> Contents {
