@@ -92,15 +92,15 @@ fn a_document_says_what_people_see_first_by_the_names_of_boards() {
         (&json!("homeBoard"), &json!("Old"), &json!("Phone")),
         "{report}"
     );
-    let exported = admin.query("state.export", &NO_INPUT).data();
     let homes = |of: &Value| [of["homeBoard"].clone(), of["mobileHomeBoard"].clone()];
-    let groups = exported["groups"].as_array().expect("groups");
-    let family = groups
-        .iter()
-        .find(|group| group["name"] == "family")
-        .expect("family");
+    let of_both = |exported: &Value| {
+        let groups = exported["groups"].as_array().expect("groups");
+        let family = groups.iter().find(|group| group["name"] == "family");
+        (homes(exported), homes(family.expect("family")))
+    };
+    let exported = admin.query("state.export", &NO_INPUT).data();
     assert_eq!(
-        (homes(&exported), homes(family)),
+        of_both(&exported),
         ([json!("Phone"), json!("Home")], [json!("Home"), json!("Old")])
     );
     // Its own export changes nothing, and what a document leaves out stays.
@@ -122,13 +122,8 @@ fn a_document_says_what_people_see_first_by_the_names_of_boards() {
     let pruned = json!({"boards": [{"name": "Home"}], "prune": true, "homeBoard": null});
     admin.mutate("state.apply", &pruned).assert_status(200);
     let exported = admin.query("state.export", &NO_INPUT).data();
-    let groups = exported["groups"].as_array().expect("groups");
-    let family = groups
-        .iter()
-        .find(|group| group["name"] == "family")
-        .expect("family");
     assert_eq!(
-        (homes(&exported), homes(family)),
+        of_both(&exported),
         ([Value::Null, json!("Home")], [json!("Home"), Value::Null])
     );
 }

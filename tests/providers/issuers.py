@@ -57,31 +57,23 @@ def python_project(folder):
 
 
 def oidc_provider():
-    with temporary_folder("oidc-provider") as folder:
-        project = HERE / "node"
-        node_project(project)
-        port, portico_port = free_port(), free_port()
-        issuer = f"http://127.0.0.1:{port}"
-        environment = {**os.environ, "PORT": str(port), "PORTICO": f"http://127.0.0.1:{portico_port}",
-                       "SECRET": CLIENT_SECRET, "PASSWORD": PASSWORD}
-        with process(["node", "oidc-provider.mjs"], folder / "issuer.log", cwd=project, env=environment):
-            wait_until("oidc-provider listens", lambda: listens(port))
-            with portico(folder, settings(issuer, portico_port), portico_port) as url:
-                check_issuer(url)
+    node("node", "oidc-provider.mjs")
 
 
 def better_auth():
-    with temporary_folder("better-auth") as folder:
-        project = HERE / "better-auth"
-        node_project(project)
+    # It has no preferred_username.
+    node("better-auth", "issuer.mjs", path="/api/auth", PORTICO_OIDC_NAME_CLAIM="name")
+
+
+def node(project, script, path="", **more):
+    with temporary_folder(project) as folder:
+        node_project(HERE / project)
         port, portico_port = free_port(), free_port()
-        issuer = f"http://127.0.0.1:{port}/api/auth"
+        issuer = f"http://127.0.0.1:{port}{path}"
         environment = {**os.environ, "PORT": str(port), "PORTICO": f"http://127.0.0.1:{portico_port}",
                        "SECRET": CLIENT_SECRET, "PASSWORD": PASSWORD}
-        with process(["node", "issuer.mjs"], folder / "issuer.log", cwd=project, env=environment):
-            wait_until("better-auth listens", lambda: listens(port))
-            # It has no preferred_username.
-            more = {"PORTICO_OIDC_NAME_CLAIM": "name"}
+        with process(["node", script], folder / "issuer.log", cwd=HERE / project, env=environment):
+            wait_until(f"{script} listens", lambda: listens(port))
             with portico(folder, settings(issuer, portico_port, **more), portico_port) as url:
                 check_issuer(url)
 

@@ -5,7 +5,7 @@
 //!   may choose.
 //! - All of it is one transaction. Nothing changes if a person would get a subject that another user has.
 //! - With a map, only the users in it move: two issuers that number their users have the same subjects for different people.
-//! - To and from a proxy only those in a map move: what a proxy calls a person is a name, and no subject of an issuer.
+//! - To and from a proxy only those in a map move: what a proxy calls a person is a name, not a subject of an issuer.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
