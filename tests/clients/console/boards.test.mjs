@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { faults, launch, open, signIn, url } from "./browser.mjs";
+import { enriched, faults, launch, open, signIn, url } from "./browser.mjs";
 
 const edit = `${url}/boards/${process.env.PORTICO_BOARD}/edit`;
 const board = `${url}/boards/${process.env.PORTICO_BOARD}`;
@@ -15,6 +15,7 @@ async function editor(options) {
   const page = await open(browser, options);
   await signIn(page);
   await page.goto(edit);
+  if (options?.javaScriptEnabled !== false) await enriched(page);
   return page;
 }
 
@@ -38,7 +39,6 @@ async function middle(page, title) {
 
 test("a tile is dragged within its section and into another one, and Escape puts it back", async () => {
   const page = await editor();
-  await page.locator("[data-script]").waitFor();
   await button(page, "Section").click();
   await page.locator("[data-section]").nth(1).waitFor();
   const before = await titles(page);
@@ -207,12 +207,14 @@ test("by touch: a tile is dragged by its grip, and the page still scrolls", asyn
 
 test("without JavaScript the buttons do it, and saving is always in reach", async () => {
   const page = await editor({ javaScriptEnabled: false });
+  // Each press is a page.
+  const press = (name) => Promise.all([page.waitForEvent("load"), button(page, name).click()]);
   const [first, second] = await titles(page);
-  await button(page, `Move ${first} one place on`).click();
+  await press(`Move ${first} one place on`);
   assert.deepEqual((await titles(page)).slice(0, 2), [second, first]);
-  await button(page, `Change the size of ${first}`).click();
+  await press(`Change the size of ${first}`);
   await page.locator("#apps-found").getByLabel("Grafana").check();
-  await button(page, "Add the selected apps").click();
+  await press("Add the selected apps");
   assert.equal(await page.locator('[data-kind="app"]', { hasText: "Grafana" }).count(), 1);
   const saves = button(page, "Save");
   assert.ok(await saves.evaluate((one) => one.getBoundingClientRect().top >= 0));

@@ -79,6 +79,40 @@ export async function settled(page, action) {
   await page.evaluate(() => window.settled);
 }
 
+/** Notes what moves in each page that this window opens from now on, besides what follows a press. */
+export function watchShifts(page) {
+  return page.addInitScript(() => {
+    const moved = [];
+    const place = ({ x, y, width, height }) => `${width} x ${height} at ${x}, ${y}`;
+    const say = ({ node, previousRect, currentRect }) =>
+      `${node?.outerHTML?.slice(0, 100) ?? node?.nodeName}: ${place(previousRect)}, then ${place(currentRect)}`;
+    const note = (entries) => {
+      for (const { value, sources, hadRecentInput } of entries) {
+        if (!hadRecentInput) moved.push([value, ...sources.map(say)]);
+      }
+    };
+    const observer = new PerformanceObserver((list) => note(list.getEntries()));
+    observer.observe({ type: "layout-shift", buffered: true });
+    window.moved = () => {
+      note(observer.takeRecords());
+      return moved;
+    };
+  });
+}
+
+/** What has moved in the page: how far, and which elements. */
+export async function shifts(page) {
+  // Two frames later, what was laid out last has been noted.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  return page.evaluate(() => window.moved());
+}
+
+/** Waits until the script of its own that the page has, beside that of every page, has run. */
+export async function enriched(page) {
+  await page.waitForLoadState();
+  await page.evaluate(() => import(document.querySelector("[data-script]").dataset.script));
+}
+
 /** The sessions that have begun, by service and user. */
 const sessions = new Map();
 

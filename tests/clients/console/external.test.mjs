@@ -17,6 +17,7 @@ test("with an issuer: the button leads there and back to the page that was asked
   await page.fill('input[name="login"]', "1");
   await page.fill('input[name="password"]', "any");
   await page.click('button[type="submit"]');
+  await page.locator('input[name="login"]').waitFor({ state: "detached" });
   await page.click('button[type="submit"]');
   await page.waitForURL(`${url}/?q=x`);
   assert.equal(await page.locator(".who").innerText(), "ada");

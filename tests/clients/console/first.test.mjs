@@ -92,6 +92,8 @@ for (const [at, [name, { options, press, type }]] of Object.entries(ways).entrie
     await press(page, "main form .row button.main");
     await page.getByText("Created.").waitFor();
 
+    // The focus goes there last of all.
+    if (hasScripts) await page.waitForFunction(() => document.activeElement.id === "main");
     await press(page, "a.brand");
     await page.waitForURL(`${home}/`);
     const tiles = await page.locator(".tile .name").allInnerTexts();

@@ -24,6 +24,11 @@ function app(name, port) {
     let bytes = 0;
     asked.on("data", (part) => (bytes += part.length));
     asked.on("end", () => {
+      // Browsers ask for it when they like.
+      if (asked.url === "/favicon.ico") {
+        answer.writeHead(404).end();
+        return;
+      }
       reached.push({ name, path: asked.url, headers: asked.headers, bytes });
       answer.setHeader("content-type", "text/html");
       answer.end(`<!doctype html><title>${name}</title><h1>This is ${name}</h1><p id="user">${asked.headers["remote-user"]}</p>`);

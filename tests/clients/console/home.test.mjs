@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { after, before, test } from "node:test";
-import { launch, open, signIn, url } from "./browser.mjs";
+import { launch, open, shifts, signIn, url, watchShifts } from "./browser.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -55,25 +55,15 @@ test("the first page with 20 apps is below 60 kB without its icons, and nothing 
     const sizes = new Map();
     context.on("Network.requestWillBeSent", ({ requestId, request }) => addresses.set(requestId, new URL(request.url).pathname));
     context.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => sizes.set(requestId, encodedDataLength));
-    // What the page has moved by, from its beginning.
-    await page.addInitScript(() => {
-      window.moved = [];
-      new PerformanceObserver((list) => {
-        for (const { value, sources } of list.getEntries()) {
-          moved.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 100) ?? node?.nodeName)]);
-        }
-      }).observe({ type: "layout-shift", buffered: true });
-    });
-    await page.goto(`${url}/?all=1`, { waitUntil: "networkidle" });
+    await watchShifts(page);
+    await page.goto(`${url}/?all=1`);
     assert.equal(await page.locator("#found .tiles a.tile").count(), 20);
     const weighed = [...sizes].map(([id, size]) => [addresses.get(id), size]).filter(([path]) => path && !path.startsWith("/icons/"));
     const weight = weighed.reduce((sum, [, size]) => sum + size, 0);
     assert.ok(weighed.length >= 4, JSON.stringify(weighed));
     console.log(`${width} wide: ${weight} bytes`);
     assert.ok(weight < 60_000, `${weight} bytes: ${JSON.stringify(weighed)}`);
-    // Two frames later, what was laid out last has been reported.
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    assert.deepEqual(await page.evaluate(() => moved), []);
+    assert.deepEqual(await shifts(page), []);
     page.assertQuiet();
   }
 });

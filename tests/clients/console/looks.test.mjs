@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { faults, launch, noise, open, settled, signIn, url } from "./browser.mjs";
+import { faults, launch, noise, open, settled, shifts, signIn, url, watchShifts } from "./browser.mjs";
 
 const { SCREENSHOTS } = process.env;
 
@@ -69,6 +69,7 @@ for (const colorScheme of ["light", "dark"]) {
     test(`tiles of every density fit and are accessible, ${colorScheme}, ${width} wide`, async () => {
       const page = await open(browser, { colorScheme, viewport: { width, height: 800 } });
       await signIn(page);
+      await watchShifts(page);
       for (const density of ["icons", "compact", "comfortable"]) {
         const changed = await page.context().request.post(`${url}/api/trpc/site.update`, {
           data: { density, columns: null },
@@ -76,22 +77,7 @@ for (const colorScheme of ["light", "dark"]) {
         });
         assert.equal(changed.status(), 200);
         await page.goto(`${url}/?all=1`);
-        const shifts = await page.evaluate(
-          () =>
-            new Promise((resolve) => {
-              const moved = [];
-              new PerformanceObserver((list) => {
-                for (const { value, sources } of list.getEntries()) {
-                  const what = sources.map(({ node, previousRect, currentRect }) =>
-                    [node?.outerHTML?.slice(0, 200) ?? node?.nodeName, previousRect, currentRect].map((part) => JSON.stringify(part)),
-                  );
-                  moved.push([value, ...what]);
-                }
-              }).observe({ type: "layout-shift", buffered: true });
-              requestAnimationFrame(() => requestAnimationFrame(() => resolve(moved)));
-            }),
-        );
-        assert.deepEqual(shifts, [], density);
+        assert.deepEqual(await shifts(page), [], density);
         assert.deepEqual(await faults(page), [], density);
         const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(beyond <= 0, `${density} is ${beyond} px too wide`);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { faults, launch, open, password, url } from "./browser.mjs";
+import { enriched, faults, launch, open, password, url } from "./browser.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -52,6 +52,7 @@ test("a passkey is added, asked for after the password, and signs its user in al
   await page.getByText("Passkey: Laptop").waitFor();
   assert.equal((await credentials())[0].isResidentCredential, true);
   // The authenticator makes no second one.
+  await enriched(page);
   await page.fill("#name", "Laptop again");
   await button(page, "Add a passkey").click();
   await page.locator("#told", { hasText: "This device already keeps a passkey of yours." }).waitFor();
@@ -81,6 +82,7 @@ test("a passkey is added, asked for after the password, and signs its user in al
   await signOut(page);
 
   await page.goto(`${url}/sign-in`);
+  await enriched(page);
   await button(page, "Sign in with a passkey").click();
   await page.waitForURL(`${url}/`);
   await page.goto(`${url}/profile/second-factor`);

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, open, password, signIn, url } from "./browser.mjs";
+import { launch, open, password, shifts, signIn, url, watchShifts } from "./browser.mjs";
 
 const { SCREENSHOTS, PORTICO_EMPTY, PORTICO_EMPTY_PASSWORD } = process.env;
 
@@ -37,14 +37,7 @@ async function person(home, name, secret, colorScheme, width) {
     timezoneId: "UTC",
   });
   await page.clock.setFixedTime(evening);
-  await page.addInitScript(() => {
-    window.moved = [];
-    new PerformanceObserver((list) => {
-      for (const { value, sources, hadRecentInput } of list.getEntries()) {
-        if (!hadRecentInput) moved.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 100) ?? node?.nodeName)]);
-      }
-    }).observe({ type: "layout-shift", buffered: true });
-  });
+  await watchShifts(page);
   await signIn(page, name, { home, secret });
   await call(page, home, "user.changeColorScheme", { colorScheme: "auto" });
   return page;
@@ -69,8 +62,7 @@ async function show(page, address, name, { until = "main", colors, width }) {
   await page.waitForFunction(() =>
     [...document.images].every((image) => image.complete || image.getBoundingClientRect().top > innerHeight),
   );
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-  assert.deepEqual(await page.evaluate(() => moved), [], `${name} moves`);
+  assert.deepEqual(await shifts(page), [], `${name} moves`);
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(beyond <= 0, `${name} is ${beyond} px too wide`);
   if (!SCREENSHOTS) return;

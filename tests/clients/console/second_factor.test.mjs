@@ -36,7 +36,7 @@ test("it is set up with a QR code, and then asked for", async () => {
   await other.fill("#password", password);
   await other.click("main button");
   await other.getByRole("heading", { name: "Second step" }).waitFor();
-  assert.equal(await other.evaluate(() => document.activeElement.id), "code");
+  await other.waitForFunction(() => document.activeElement.id === "code");
   assert.deepEqual(await faults(other), []);
   await other.fill("#code", codes[0]);
   await other.click("main button");
