@@ -6,12 +6,15 @@ The root is a minimal Debian, which debootstrap makes once and target/packages k
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
+import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -375,11 +378,12 @@ def own_cache():
 
 
 def free_port():
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of this machine that is free, and none of those from which the system takes the ports of connections."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def check_sums(folder):

@@ -73,7 +73,7 @@ def prometheus():
 
                 failed = 'portico_sign_ins_total{outcome="UNAUTHORIZED",provider="credentials"}'
                 wait_until("the failed sign-ins are scraped", lambda: value(failed) == 2)
-                expect(value('up{job="portico"}') == 1, "the job is not called portico")
+                wait_until("the job is called portico and is up", lambda: value('up{job="portico"}') == 1)
 
                 def rules():
                     return [rule for group in ask("rules").get("groups", []) for rule in group["rules"]]

@@ -6,10 +6,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::PATIENCE;
 use crate::process::Process;
-
-/// Long enough for a start on a machine that runs other tests.
-const START: Duration = Duration::from_secs(60);
 
 /// A program that Debian installs where only root's `PATH` leads.
 pub(crate) fn system_program(name: &str) -> Command {
@@ -21,10 +19,13 @@ pub(crate) fn system_program(name: &str) -> Command {
 }
 
 /// A port of this machine that is free: none of those from which the system takes the ports of connections,
-/// which would take it while the program that listens there is being started again.
+/// which would take it while the program that listens there is being started again. Tests that run at the same time
+/// choose from different ones.
 pub fn free_port() -> u16 {
+    let slot = std::env::var("NEXTEST_TEST_GLOBAL_SLOT").ok();
+    let slot = slot.and_then(|slot| slot.parse().ok()).unwrap_or(0_u16) % 10;
     loop {
-        let port = fastrand::u16(10_000..32_000);
+        let port = 10_000 + slot * 2_200 + fastrand::u16(..2_200);
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
@@ -34,7 +35,7 @@ pub fn free_port() -> u16 {
 /// Waits until the program responds. Returns whether it does, because it may have ended.
 #[track_caller]
 pub(crate) fn starts(process: &mut Process, mut answers: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + START;
+    let end = Instant::now() + PATIENCE;
     while !answers() {
         if matches!(process.child.try_wait(), Ok(Some(_))) {
             return false;

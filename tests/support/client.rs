@@ -1,12 +1,11 @@
 //! Clients of the service: anonymous, with a session or with a key. All behind one trait.
 
 use std::sync::{Arc, RwLock};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use ureq::http;
 
-use crate::{Answer, escape};
+use crate::{Answer, PATIENCE, escape};
 
 /// The input of a procedure that takes none.
 pub const NO_INPUT: Value = Value::Null;
@@ -44,7 +43,7 @@ pub fn agent() -> ureq::Agent {
         .max_redirects(0)
         .proxy(None)
         .max_idle_connections(0)
-        .timeout_global(Some(Duration::from_secs(60)))
+        .timeout_global(Some(PATIENCE))
         .build()
         .new_agent()
 }

@@ -16,9 +16,6 @@ use crate::{
     wait_until, with_socket,
 };
 
-/// Long enough for everything that is left to do when it is told to stop.
-const STOP: Duration = Duration::from_secs(60);
-
 /// The binary under test: `PORTICO_BIN`, or the one built alongside the tests.
 pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("PORTICO_BIN") {
@@ -208,7 +205,7 @@ impl Starting {
     /// Waits until it has ended by itself.
     #[track_caller]
     pub fn wait(&mut self) -> Finished {
-        self.0.wait(STOP)
+        self.0.wait(PATIENCE)
     }
 }
 
@@ -338,7 +335,7 @@ impl Portico {
     /// Waits until it has ended by itself.
     #[track_caller]
     pub fn wait(&mut self) -> Finished {
-        self.process.wait(STOP)
+        self.process.wait(PATIENCE)
     }
 
     /// Asks it to stop, and waits until it did.
@@ -351,7 +348,7 @@ impl Portico {
     /// Ends it immediately (SIGKILL).
     pub fn kill(&mut self) -> Finished {
         self.process.kill();
-        self.process.wait(STOP)
+        self.process.wait(PATIENCE)
     }
 
     /// Whether its process is there.
@@ -382,7 +379,7 @@ impl Portico {
         }
         thread::sleep(after);
         process.kill();
-        process.wait(STOP);
+        process.wait(PATIENCE);
     }
 
     /// Starts it again on the same data directory, with these arguments from now on.

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Long enough for a start on a machine that runs other tests.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_secs(120);
 
 /// A server. Dropping it ends it, or removes this test's databases from the one that is shared.
 pub struct Postgresql {

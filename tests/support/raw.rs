@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::Answer;
+use crate::{Answer, PATIENCE};
 
 /// A connection, open and silent.
 #[track_caller]
 pub fn connect(address: &str) -> TcpStream {
     let stream = TcpStream::connect(address).expect("connect");
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .expect("a time limit");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
     stream
 }
 

@@ -136,7 +136,7 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
     let storage = SqliteStorage::open(&folder.path().join("portico.db")).unwrap();
     let storage = Arc::new(storage);
     // Long enough for a commit on a slow disk.
-    let write_time = Duration::from_secs(1);
+    let write_time = Duration::from_secs(3);
     let limits = Limits {
         write_time,
         ..Limits::default()

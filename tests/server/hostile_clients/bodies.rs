@@ -61,7 +61,7 @@ fn a_hundred_bodies_that_do_not_arrive_hold_little_memory() {
 #[test]
 fn a_body_that_arrives_too_slowly_is_refused() {
     let limits = HttpLimits {
-        receive_time: Duration::from_millis(500),
+        receive_time: Duration::from_secs(3),
         ..HttpLimits::default()
     };
     let service = TestService::over(Arc::new(MemoryStorage::new())).http_limits(limits);

@@ -250,7 +250,7 @@ fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     let server = Postgresql::start();
     server.create_database("home");
     let (lost, other) = (Proxy::start(&server), Proxy::start(&server));
-    let mut host = host(&format!("{}&connect_timeout=1", lost.url_of_both(&other, "home")));
+    let mut host = host(&format!("{}&connect_timeout=4", lost.url_of_both(&other, "home")));
     let admin = administrator(&host);
     // Like a machine that has lost its power, or whose disk no longer responds: it accepts messages and does not
     // respond.
@@ -272,7 +272,7 @@ fn once_another_primary_is_reached_no_call_waits_for_the_one_before_it_nor_write
     first.create_database("home");
     let second = first.start_standby();
     let (lost, other) = (Proxy::start(&first), Proxy::start(&second));
-    let host = host(&format!("{}&connect_timeout=1", lost.url_of_both(&other, "home")));
+    let host = host(&format!("{}&connect_timeout=4", lost.url_of_both(&other, "home")));
     let admin = administrator(&host);
     let create = || {
         thread::scope(|scope| {
