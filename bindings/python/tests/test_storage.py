@@ -113,7 +113,7 @@ def test_after_too_many_such_functions_calls_are_refused_until_one_returns(
     portico: Portico, storage: Apps, me: Caller, jellyfin: AppInput
 ) -> None:
     created = portico.apps.create(me, jellyfin)
-    portico = Portico.open(storage=storage, limits=Limits(call=0.5, storage=0.5, wait=0.1, threads=1, abandoned=1))
+    portico = Portico.open(storage=storage, limits=Limits(call=10, storage=2, wait=1, threads=1, abandoned=1))
     never = threading.Event()
     storage.instead["get_app"] = lambda id, viewer: never.wait(60) and None
     with pytest.raises(CallFailed, match="has not returned"):
@@ -219,9 +219,10 @@ def test_five_thousand_apps_do_not_block_the_loop(storage: Apps, me: Caller) -> 
     app = App(id="", name="Jellyfin", icon_url="/j.svg", description="Films", href="https://jellyfin.example/")
     storage.apps = {f"a{number}": dataclasses.replace(app, id=f"a{number}") for number in range(5_000)}
 
-    async def session() -> tuple[int, float]:
+    async def session() -> tuple[int, float, float]:
         # Processor time of the whole process: other work of the machine does not count.
-        longest, last, done = 0.0, time.process_time(), False
+        began = last = time.process_time()
+        longest, done = 0.0, False
 
         async def watch() -> None:
             nonlocal longest, last
@@ -233,9 +234,8 @@ def test_five_thousand_apps_do_not_block_the_loop(storage: Apps, me: Caller) -> 
         found = await portico.aio.apps.all(me)
         done = True
         await watching
-        return len(found), longest
+        return len(found), longest, time.process_time() - began
 
-    count, longest = asyncio.run(session())
+    count, longest, whole = asyncio.run(session())
     assert count == 5_000
-    # It was 0.75 s.
-    assert longest < 0.3, longest
+    assert longest < whole / 2, f"{longest} of {whole} s"
