@@ -76,16 +76,17 @@ impl Resources {
         Ok(transaction.get_account(&key).await?)
     }
 
-    /// The user with this name. If users of several providers have it, the one of `credentials` comes first.
-    pub async fn find_user(&self, name: &str, context: &CallContext) -> Result<Option<SessionUser>, Error> {
+    /// The users with this name, of each provider at most one. The one of `credentials` comes first.
+    pub async fn find_users(&self, name: &str, context: &CallContext) -> Result<Vec<SessionUser>, Error> {
+        let mut users = Vec::new();
         let name_key = self.sandbox.name_key(context.clone(), name.trim()).await?;
         for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
             let account = self.find_account_by_key(provider, &name_key, context).await?;
             if let Some(account) = account {
                 let mut transaction = self.storage.begin_dashboard(Access::Read, context).await?;
-                return Ok(transaction.get_session_user(&account.id).await?);
+                users.extend(transaction.get_session_user(&account.id).await?);
             }
         }
-        Ok(None)
+        Ok(users)
     }
 }
