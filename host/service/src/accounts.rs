@@ -3,6 +3,7 @@
 use portico_model::{Provider, error::Error};
 use portico_rules::refusal::Refusal;
 use portico_storage::{Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction};
+use tracing::warn;
 
 use crate::{identity::Identity, resources::Resources, sign_in::WaysIn};
 
@@ -59,6 +60,26 @@ impl Resources {
         let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
         let ways_in = self.ways_in.get_or_init(|| ways_in);
         ways_in.has_administrator(&mut *transaction).await
+    }
+
+    /// Says in the log if no administrator is left who can sign in, where passwords are off.
+    pub(crate) async fn warn_without_administrator(&self, request_id: &str) {
+        let Some(ways_in) = self.ways_in.get() else {
+            return;
+        };
+        let context = Identity::operator().context(request_id);
+        let look = async {
+            let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
+            ways_in.has_administrator(&mut *transaction).await
+        };
+        if let Ok(false) = look.await {
+            warn!(
+                request = request_id,
+                "no administrator is left who can sign in: passwords are off, and none is known at a provider that is set up. Give \
+                 a user of the provider admin while an administrator still has a session, or start with --password-sign-in \
+                 administrators"
+            );
+        }
     }
 
     /// The account of this provider with this name-key.
