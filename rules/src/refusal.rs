@@ -124,8 +124,8 @@ refusals! {
             "Another user has your name, so apps could take you for each other. Ask an administrator of the dashboard to rename \
              one of you",
         GateNameReserved = Forbidden
-            "Apps may take you for their own administrator, because of your name. Ask an administrator of the dashboard to rename \
-             you",
+            "Apps may take you for someone else, such as their own administrator, because of your name. Ask an administrator of \
+             the dashboard to rename you",
         GateLoop = Forbidden
             "Your browser comes back again and again without the cookie that it got here: let it keep the cookies of this domain",
         GateNeedsSession = Forbidden "Only people who have signed in at this dashboard itself, in a browser, get through the gate",

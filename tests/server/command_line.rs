@@ -3,10 +3,13 @@
 
 use std::path::Path;
 
-use portico_model::time::{Clock as _, SystemClock};
+use portico_model::{
+    Provider,
+    time::{Clock as _, SystemClock},
+};
 use portico_tests::second_factor::{set_up, ticket_of};
 use portico_tests::{
-    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, run,
+    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, new_user, run,
     wait_for_text,
 };
 use serde_json::{Value, json};
@@ -433,6 +436,27 @@ fn a_lost_second_factor_is_removed_on_the_data_directory() {
     let rows = json!({"page": 1, "pageSize": 10, "procedure": "secondFactor.deleteOfUser"});
     let rows = key.query("audit.getPaginated", &rows).data();
     assert_eq!(rows["items"][0]["authentication"], "operator", "{rows}");
+    // What it says is what it did.
+    let recover = ["recover", "root", "--second-factor", "--data", &data];
+    server.stop().succeeded();
+    let text = portico(&recover, "").succeeded();
+    assert!(
+        text.contains("nothing was changed") && !text.contains("ended"),
+        "{text}"
+    );
+    // A name of several users says nothing about which of them has lost it.
+    server.start_again();
+    server.seed(async |transaction| {
+        let mut other = new_user("the other", "root");
+        other.user.provider = Provider::Ldap;
+        transaction.insert_user(&other).await.expect("a new user");
+    });
+    server.stop().succeeded();
+    let refused = portico(&recover, "").failed();
+    assert!(
+        refused.contains("the other (Ldap)") && refused.contains(&session.user_id),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Site {
 #[ignore = "make test-all"]
 fn people_and_programs_come_through_the_gate_of_nginx() {
     let site = Site::start(GateProxy::nginx);
-    site.visit(&[("WITHOUT_JAVASCRIPT", "1")]);
+    site.visit(&[("WITHOUT_JAVASCRIPT", "1"), ("DENIED", "/denied")]);
     // The host in the target of a request is the one by which nginx chooses the app; the header may name another one.
     let request =
         "GET http://files.home.example/ HTTP/1.1\r\nhost: wiki.home.example\r\nconnection: close\r\n\r\n";

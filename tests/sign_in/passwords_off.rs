@@ -177,6 +177,11 @@ fn passwords_are_off_only_if_an_administrator_comes_in_another_way() {
     );
     assert_eq!(permissions("eve", "bosses"), json!(["admin"]));
     assert_eq!(permissions("eve", "others"), json!([]), "ada is one");
+    // An administrator may take it from the last of them, and the log says what that means.
+    let ada = root.query("user.search", &json!({"query": "ada"})).data()[0]["id"].clone();
+    let disable = json!({"userId": ada, "disabled": true});
+    root.mutate("user.setDisabled", &disable).assert_status(200);
+    server.wait_for_log(0, "no administrator is left who can sign in");
 
     // The way back, if what vouches for people is gone.
     server.terminate();

@@ -64,7 +64,7 @@ impl GatePorts {
 }
 
 impl GateProxy {
-    /// nginx.
+    /// nginx, which also has a path that it refuses itself.
     #[track_caller]
     pub fn nginx(ports: GatePorts) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -77,6 +77,10 @@ impl GateProxy {
         let gate = ports.put_into("nginx/gate.conf");
         let gate: String = gate
             .replace("listen 443 ssl", &format!("listen 127.0.0.1:{}", ports.proxy))
+            .replace(
+                "proxy_pass http://wiki;",
+                "proxy_pass http://wiki;\n        location /denied { deny all; }",
+            )
             .lines()
             .filter(|line| !line.starts_with("ssl_certificate"))
             .map(|line| format!("{line}\n"))

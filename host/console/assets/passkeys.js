@@ -39,8 +39,8 @@ async function fetchOptions(form) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ ticket }),
   });
-  const { publicKey, message } = await answer.json();
-  if (!answer.ok) throw new Error(message);
+  if (!answer.ok) throw Object.assign(new Error(), { status: answer.status });
+  const { publicKey } = await answer.json();
   return read(publicKey);
 }
 
@@ -53,9 +53,10 @@ async function ask(form) {
     form.elements.credential.value = write(credential, isNew);
     form.submit();
   } catch (error) {
-    const { there, failed } = form.dataset;
+    const { there, old, often, failed } = form.dataset;
     // The words of the browser name no cause that people could do something about: most have only closed its window.
-    tell(error.name === "InvalidStateError" && there ? there : failed);
+    const said = { InvalidStateError: there, 403: old, 429: often };
+    tell(said[error.status ?? error.name] ?? failed);
   }
 }
 

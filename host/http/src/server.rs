@@ -18,7 +18,7 @@ use futures_util::future::{Either, ready};
 use http_body_util::BodyExt;
 use hyper::{
     Request,
-    body::Incoming,
+    body::{Body as _, Incoming},
     header::{self, HeaderValue},
     server::conn::http1,
     service::{Service, service_fn},
@@ -249,6 +249,7 @@ impl Connections {
         let service = service_fn(move |request: Request<Incoming>| {
             let work = transfer.begin_work();
             let sender = Sender::new(peer.ip());
+            let has_body = !request.body().is_end_stream();
             let mut request = request.map(|body| ReceivedBody::new(body, requests.clone(), sender.clone()));
             request.extensions_mut().insert(sender);
             request.extensions_mut().insert(ConnectInfo(peer));
@@ -259,7 +260,7 @@ impl Connections {
             } else {
                 &pages
             };
-            let answer = match admission::check_form(request.uri(), request.headers()) {
+            let answer = match admission::check_form(request.uri(), request.headers(), has_body) {
                 Ok(()) => Either::Left(router.call(request)),
                 Err(error) => {
                     let refusal = middleware::refuse(request.method(), request.uri().path(), error);

@@ -3,6 +3,7 @@
 use portico_model::{Provider, error::Error};
 use portico_rules::refusal::Refusal;
 use portico_storage::{Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction};
+use tracing::warn;
 
 use crate::{identity::Identity, resources::Resources, sign_in::WaysIn};
 
@@ -61,6 +62,26 @@ impl Resources {
         ways_in.has_administrator(&mut *transaction).await
     }
 
+    /// Says in the log if no administrator is left who can sign in, where passwords are off.
+    pub(crate) async fn warn_without_administrator(&self, request_id: &str) {
+        let Some(ways_in) = self.ways_in.get() else {
+            return;
+        };
+        let context = Identity::operator().context(request_id);
+        let look = async {
+            let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
+            ways_in.has_administrator(&mut *transaction).await
+        };
+        if let Ok(false) = look.await {
+            warn!(
+                request = request_id,
+                "no administrator is left who can sign in: passwords are off, and none is known at a provider that is set up. Give \
+                 a user of the provider admin while an administrator still has a session, or start with --password-sign-in \
+                 administrators"
+            );
+        }
+    }
+
     /// The account of this provider with this name-key.
     pub async fn find_account_by_key(
         &self,
@@ -76,16 +97,17 @@ impl Resources {
         Ok(transaction.get_account(&key).await?)
     }
 
-    /// The user with this name. If users of several providers have it, the one of `credentials` comes first.
-    pub async fn find_user(&self, name: &str, context: &CallContext) -> Result<Option<SessionUser>, Error> {
+    /// The users with this name, of each provider at most one. The one of `credentials` comes first.
+    pub async fn find_users(&self, name: &str, context: &CallContext) -> Result<Vec<SessionUser>, Error> {
+        let mut users = Vec::new();
         let name_key = self.sandbox.name_key(context.clone(), name.trim()).await?;
         for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
             let account = self.find_account_by_key(provider, &name_key, context).await?;
             if let Some(account) = account {
                 let mut transaction = self.storage.begin_dashboard(Access::Read, context).await?;
-                return Ok(transaction.get_session_user(&account.id).await?);
+                users.extend(transaction.get_session_user(&account.id).await?);
             }
         }
-        Ok(None)
+        Ok(users)
     }
 }

@@ -276,6 +276,9 @@ impl Service {
         if changes_apps(request.procedure) {
             self.app_changes.fetch_add(1, Ordering::Release);
         }
+        if changes_people(request.procedure) && answer.is_ok() {
+            Box::pin(self.warn_without_administrator(&request.id)).await;
+        }
         self.record(&request, &answer);
         answer
     }
@@ -338,6 +341,12 @@ impl Service {
 /// Whether a procedure may change apps, or where they are.
 fn changes_apps(procedure: &Procedure) -> bool {
     let areas = ["app.", "gate.", "state."];
+    procedure.kind == Kind::Mutation && areas.iter().any(|area| procedure.name.starts_with(area))
+}
+
+/// Whether a procedure may take `admin` from someone.
+fn changes_people(procedure: &Procedure) -> bool {
+    let areas = ["user.", "group.", "state."];
     procedure.kind == Kind::Mutation && areas.iter().any(|area| procedure.name.starts_with(area))
 }
 

@@ -48,7 +48,7 @@ declare! {
     /// One row for each group and permission of the user, or one row without them.
     FIND_VISITOR = Sql::short(
         "SELECT credential.id, account.id, account.name,
-            CASE WHEN account.email_verified IS NOT NULL OR account.provider <> 'credentials' THEN account.email END,
+            CASE WHEN account.email_verified IS NOT NULL OR account.provider = 'ldap' THEN account.email END,
             credential.expires_at, credential.ends_at,
             EXISTS (SELECT 1 FROM ~user_account AS other
                 WHERE other.name_key = account.name_key AND other.id <> account.id

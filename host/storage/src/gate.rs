@@ -40,7 +40,7 @@ pub struct GateVisitor {
     pub user_id: Id,
     /// The name of the user.
     pub name: String,
-    /// The email of the user, if it is verified or a provider's: others choose theirs themselves.
+    /// The email of the user, if it is verified or the directory's: others may have chosen theirs themselves, at an issuer too.
     pub email: Option<String>,
     /// Whether another user, by another provider, has the same name, so that apps could take the one for the other. People with
     /// a password of this dashboard choose their names themselves, and so take away no one else's: for a user of another

@@ -8,8 +8,8 @@ import { createServer, request } from "node:http";
 import { after, before, test } from "node:test";
 import { faults, launch, open, password, url } from "./browser.mjs";
 
-// BELIEVES_PORTS: the proxy says the port that the client names.
-const { GATE_PORT, APP_PORTS, PORTICO_BOARD, BELIEVES_PORTS } = process.env;
+// BELIEVES_PORTS: the proxy says the port that the client names. DENIED: a path that the proxy itself refuses.
+const { GATE_PORT, APP_PORTS, PORTICO_BOARD, BELIEVES_PORTS, DENIED } = process.env;
 
 const at = (name) => `http://${name}.home.example:${GATE_PORT}`;
 const [portico, wiki, files] = ["portico", "wiki", "files"].map(at);
@@ -34,11 +34,11 @@ function app(name, port) {
       answer.end(`<!doctype html><title>${name}</title><h1>This is ${name}</h1><p id="user">${asked.headers["remote-user"]}</p>`);
     });
   });
-  // A WebSocket that says one word.
+  // A WebSocket that says one word, and any other upgrade that is asked for.
   server.on("upgrade", (asked, socket) => {
     reached.push({ name, path: asked.url, headers: asked.headers });
     const key = createHash("sha1").update(`${asked.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${key}\r\n\r\n`);
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: ${asked.headers.upgrade}\r\nconnection: upgrade\r\nsec-websocket-accept: ${key}\r\n\r\n`);
     socket.write(Buffer.from([0x81, 5, ...Buffer.from("hello")]));
     socket.on("error", () => {});
     socket.on("data", () => socket.end());
@@ -78,6 +78,10 @@ function ask(host, { path = "/", method = "GET", headers = {}, body } = {}) {
       let text = "";
       answer.on("data", (part) => (text += part));
       answer.on("end", () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
+    });
+    asked.on("upgrade", (answer, socket) => {
+      socket.destroy();
+      resolve({ status: answer.statusCode, headers: answer.headers, text: "" });
     });
     asked.on("error", reject);
     asked.end(body);
@@ -182,6 +186,27 @@ test("programs are told, and say nothing of themselves that reaches an app", asy
     const last = reached.at(-1).headers;
     assert.equal(last["remote-user"], "grace");
     assert.equal(last.cookie ?? "", left);
+  }
+  // No upgrade but that to a WebSocket is asked of an app: in its tunnel the client would write headers itself.
+  for (const upgrade of ["h2c", "websocket, h2c", ["h2c", "websocket"]]) {
+    const connection = "Upgrade, HTTP2-Settings";
+    const before = reached.length;
+    await ask("wiki", { path: "/tunnel", headers: { cookie: pass, connection, upgrade, "http2-settings": "AAMAAABkAAQAAP__" } });
+    const { path, headers } = reached.at(before);
+    assert.equal(path, "/tunnel");
+    assert.ok([undefined, "websocket"].includes(headers.upgrade), `${upgrade}: ${headers.upgrade}`);
+    assert.equal(headers["http2-settings"], undefined);
+  }
+  // A body that is encoded is the app's matter.
+  const encoding = { cookie: pass, "content-encoding": "gzip" };
+  const encoded = await ask("wiki", { method: "POST", headers: encoding, body: Buffer.alloc(20) });
+  assert.equal(encoded.status, 200, encoded.text);
+  assert.deepEqual([reached.at(-1).bytes, reached.at(-1).headers["content-encoding"]], [20, "gzip"]);
+  // Whom another rule of the proxy keeps out gets no answer of the gate.
+  if (DENIED) {
+    const denied = await ask("wiki", { path: DENIED, headers: { cookie: pass } });
+    assert.equal(denied.status, 403);
+    assert.equal(denied.headers["remote-user"], undefined);
   }
   // A port that the client names leads to no other app.
   const elsewhere = await ask("wiki", { headers: { host: "wiki.home.example:1", cookie: pass } });

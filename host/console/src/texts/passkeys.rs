@@ -16,6 +16,8 @@ texts! {
         rename: "Rename", "Umbenennen";
         needs_script: "Passkeys need JavaScript.", "Passkeys brauchen JavaScript.";
         failed: "Your browser did not send a passkey: you cancelled it, it took too long, or there is none for this page. Try again.", "Ihr Browser hat keinen Passkey gegeben: Das wurde abgebrochen, hat zu lange gedauert, oder er hat keinen für diese Seite. Versuchen Sie es noch einmal.";
+        old: "You signed in more than ten minutes ago. Sign in again before you add a passkey.", "Sie haben sich vor mehr als zehn Minuten angemeldet. Melden Sie sich noch einmal an, bevor Sie einen Passkey hinzufügen.";
+        often: "There were too many tries. Try again later.", "Das waren zu viele Versuche. Versuchen Sie es später noch einmal.";
         there: "This device already keeps a passkey of yours.", "Dieses Gerät bewahrt schon einen Passkey von Ihnen auf.";
     }
 }

@@ -183,8 +183,8 @@ pub(super) fn german(refusal: &Refusal) -> String {
              Dashboards, einen der Namen zu ändern"
         }
         R::GateNameReserved => {
-            "Ihres Namens wegen könnten Apps Sie für ihren eigenen Administrator halten. Bitten Sie einen Administrator des \
-             Dashboards, Sie umzubenennen"
+            "Ihres Namens wegen könnten Apps Sie für jemand anderen halten, etwa für ihren eigenen Administrator. Bitten Sie einen \
+             Administrator des Dashboards, Sie umzubenennen"
         }
         R::GateLoop => {
             "Ihr Browser kommt immer wieder ohne das, was er hier bekam: Lassen Sie ihn die Cookies dieser Domain behalten"

@@ -6,7 +6,7 @@ texts! {
     /// Signing in with it, and setting it up.
     SecondFactor {
         title: "Second factor", "Zweiter Faktor";
-        lead: "When you sign in with your password, Portico also asks for a code, which changes every half minute. Then your password alone is not enough to get in.", "Wenn Sie sich mit Ihrem Passwort anmelden, fragt Portico zusätzlich nach einem Code, der sich alle halbe Minute ändert. Wer nur Ihr Passwort kennt, kommt nicht hinein.";
+        lead: "When you sign in with your password, Portico also asks for your second factor, such as a code that changes every half minute. Then your password alone is not enough to get in.", "Wenn Sie sich mit Ihrem Passwort anmelden, fragt Portico zusätzlich nach Ihrem zweiten Faktor, etwa einem Code, der sich alle halbe Minute ändert. Wer nur Ihr Passwort kennt, kommt nicht hinein.";
         elsewhere: "You sign in with a provider: the second factor is set up there.", "Sie melden sich mit einem Anbieter an: Der zweite Faktor wird dort eingerichtet.";
         is_required: "A second factor is required here. If you remove it, you set one up again at the next sign-in.", "Hier ist ein zweiter Faktor Pflicht. Wenn Sie ihn entfernen, richten Sie bei der nächsten Anmeldung wieder einen ein.";
         kind: "Kind", "Art";
@@ -36,7 +36,7 @@ texts! {
         renew_hint: "The present ones stop working. You need a code for this.", "Die jetzigen gelten dann nicht mehr. Dafür brauchen Sie einen Code.";
         remove: "Remove", "Entfernen";
         remove_title: "Remove this second factor?", "Diesen zweiten Faktor entfernen?";
-        remove_lead: "Your other sessions end. You need a code of the app, or a recovery code, for this.", "Ihre anderen Sitzungen enden. Dafür brauchen Sie einen Code der App oder einen Wiederherstellungscode.";
+        remove_lead: "Your other sessions end. You need a second factor, or a recovery code, for this.", "Ihre anderen Sitzungen enden. Dafür brauchen Sie einen zweiten Faktor oder einen Wiederherstellungscode.";
         never_used: "never", "nie";
         of_user: "A user who has lost the app and the recovery codes cannot sign in. Remove the second factor only if you are sure who is asking: the user's sessions end.", "Ein Benutzer, der App und Wiederherstellungscodes verloren hat, kann sich nicht anmelden. Entfernen Sie den zweiten Faktor nur, wenn Sie sicher sind, wer darum bittet: Die Sitzungen des Benutzers enden.";
         none_of_user: "This user has none.", "Dieser Benutzer hat keinen.";

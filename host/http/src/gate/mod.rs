@@ -37,8 +37,10 @@ use crate::{
 const PLAIN_COOKIE: &str = "portico_gate";
 const SECURE_COOKIE: &str = "__Secure-portico_gate";
 
-/// The cookie that counts how often a browser came for a pass within seconds.
-const TRIES: &str = "portico_gate_tries";
+/// The cookie that counts how often a browser came for a pass within seconds: without TLS, and with it. With TLS no other host
+/// of the domain can set it, and so keep a browser out.
+const PLAIN_TRIES: &str = "portico_gate_tries";
+const SECURE_TRIES: &str = "__Host-portico_gate_tries";
 
 /// A browser that comes more often does not keep its pass, and would be redirected without end.
 const MOST_TRIES: u32 = 10;
@@ -111,7 +113,8 @@ async fn give_pass(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Respo
     let pass = gate
         .admit(http.service.resources(), &target, &identity, token, &id.0)
         .await?;
-    let tries = cookies_named(headers, TRIES).find_map(|tries| tries.parse::<u32>().ok());
+    let counter = http.settings.cookie_name(PLAIN_TRIES, SECURE_TRIES);
+    let tries = cookies_named(headers, counter).find_map(|tries| tries.parse::<u32>().ok());
     let tries = tries.unwrap_or_default().saturating_add(1);
     if tries > MOST_TRIES {
         return Err(Refusal::GateLoop.into());
@@ -119,7 +122,11 @@ async fn give_pass(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Respo
     let response = json_response(json!({ "url": target.url() }).to_string());
     let seconds = http.settings.sessions.lifetime.as_secs();
     let mut response = with_pass(http, gate, response, &pass, seconds);
-    let tries = format!("{TRIES}={tries}; Path=/gate; Max-Age=10; HttpOnly; SameSite=Lax");
+    let (path, secure) = match http.settings.is_secure() {
+        true => ("/", "; Secure"),
+        false => ("/gate", ""),
+    };
+    let tries = format!("{counter}={tries}; Path={path}; Max-Age=10; HttpOnly; SameSite=Lax{secure}");
     if let Ok(tries) = HeaderValue::from_str(&tries) {
         response.headers_mut().append(header::SET_COOKIE, tries);
     }

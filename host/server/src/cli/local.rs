@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{Authentication, SessionUser};
 use serde_json::Value;
@@ -47,9 +47,17 @@ pub async fn run(
 
 /// The user with this name. If users of several providers have it, one with a password comes first.
 pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
+    Ok(find_users(service, name).await?.swap_remove(0))
+}
+
+/// The users with this name, at least one: of each provider at most one.
+pub async fn find_users(service: &Service, name: &str) -> anyhow::Result<Vec<SessionUser>> {
     let context = Identity::operator().context(REQUEST_ID);
-    let user = service.find_user(name, &context).await?;
-    user.with_context(|| format!("there is no user {name:?}; `portico call user.getAll` lists them"))
+    let users = service.find_users(name, &context).await?;
+    if users.is_empty() {
+        bail!("there is no user {name:?}; `portico call user.getAll` lists them");
+    }
+    Ok(users)
 }
 
 async fn identity_of(service: &Service, name: &str) -> anyhow::Result<Identity> {

@@ -31,11 +31,14 @@ impl Recover {
         let settings = settings.with(self.host)?;
         settings.start_log(true)?;
         if self.second_factor {
-            let user = block_on(remove_second_factors(&settings, &self.name))?;
+            let (user, had_some) = block_on(remove_second_factors(&settings, &self.name))?;
             let user = printable(&user);
-            return print(&format!(
-                "{user} has no second factor now and signs in with the password alone. All sessions of {user} have ended."
-            ));
+            return print(&match had_some {
+                true => format!(
+                    "{user} has no second factor now and signs in with the password alone. All sessions of {user} have ended."
+                ),
+                false => format!("{user} has no second factor: nothing was changed."),
+            });
         }
         let (user, password) = block_on(recover(&settings, &self.name))?;
         let user = printable(&user);
@@ -80,11 +83,24 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     Ok((user.name, password))
 }
 
-async fn remove_second_factors(settings: &Settings, name: &str) -> anyhow::Result<String> {
+/// Returns the name of the user, and whether there was anything to remove.
+async fn remove_second_factors(settings: &Settings, name: &str) -> anyhow::Result<(String, bool)> {
     let host = Host::open(settings).await?;
-    let user = local::find_user(&host.service, name).await?;
+    let users = local::find_users(&host.service, name).await?;
+    let [user] = &users[..] else {
+        // Of users of several providers the command cannot tell who has lost it.
+        let ids = users
+            .iter()
+            .map(|user| format!("{} ({:?})", user.id, user.provider));
+        let ids = ids.collect::<Vec<_>>().join(", ");
+        bail!(
+            "several users have the name {name:?}: {ids}. To remove the second factor of one of them: portico call \
+             secondFactor.deleteOfUser '{{\"userId\": \"ID\"}}'"
+        );
+    };
     let input = json!({ "userId": user.id });
     let procedure = "secondFactor.deleteOfUser";
-    local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
-    Ok(user.name)
+    let removed = local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
+    let removed = removed.unwrap_or_default();
+    Ok((user.name.clone(), removed["deleted"] != 0))
 }

@@ -166,7 +166,9 @@ pub(super) static ROWS: &[Row] = &[
         Box::pin(new_secret(call))
     })
     .protected()
-    .about("A new secret for an app of the caller. Nothing is stored before `secondFactor.addTotp`.")
+    .about(
+        "A new secret for an app of the caller. Nothing is stored before `secondFactor.addTotp`, and `FORBIDDEN` is as there.",
+    )
     .at("GET", "/api/secondFactors/own/secret")
     .refuses(&[Code::Forbidden]),
     mutation(
@@ -267,6 +269,10 @@ async fn new_secret(call: Call) -> Result<Output, Error> {
     let user_id = own_id(&call)?;
     let mut transaction = call.begin(Access::Read).await?;
     check_provider(&mut *transaction, &user_id).await?;
+    // Otherwise people would set up an app that is then refused.
+    if !transaction.list_second_factors(&user_id).await?.is_empty() {
+        check_recent(&call, &mut *transaction, &user_id).await?;
+    }
     json(&NewSecret::make(&call, &mut *transaction, &user_id).await?)
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! - A user who sees an app may open it, by the same condition in storage as everywhere. An address of no app is refused.
-//! - No two visitors have one name for an app, and only administrators have a name that apps may take for that of their own.
+//! - No two visitors have one name for an app that takes capitals and compatible characters for the same. Only administrators have
+//!   a name that apps may take for that of their own, and no one has another user's with accents.
 //! - A pass is valid only here. It ends with its session, and is looked up with each request.
 //! - A decision writes nothing. Once an hour for each person and app a row of the audit log is written afterwards, and once an
 //!   hour, or half as long as a session may be unused, the use of the session.
@@ -28,11 +29,12 @@ use portico_storage::{
     hash_secret,
     secrets::{gate_pass, parse_gate_pass},
 };
-use tracing::debug;
+use tracing::{debug, info};
 
 use self::{
     index::{Found, Index},
-    visits::{HOUR, Noted, Visit},
+    reserved::{has_compatible_letters, shares_name_without_accents},
+    visits::{HOUR, MINUTE, Noted, Visit},
 };
 pub use self::{
     place::{GateDomain, GateHosts, Target, kept_address},
@@ -65,7 +67,9 @@ pub struct Gate {
     loading: tokio::sync::Mutex<()>,
     visits: Mutex<Noted<Visit>>,
     /// Sessions whose use was noted.
-    uses: Mutex<Noted<Id>>,
+    uses: Arc<Mutex<Noted<Id>>>,
+    /// Whether an address of no app was noted.
+    unknown: Mutex<Noted<()>>,
 }
 
 #[derive(Clone)]
@@ -126,7 +130,10 @@ impl Gate {
             loading: tokio::sync::Mutex::default(),
             visits: Mutex::new(Noted::every(HOUR)),
             // A session that is used does not expire in between.
-            uses: Mutex::new(Noted::every(HOUR.min(sessions.idle.as_millis() as Timestamp / 2))),
+            uses: Arc::new(Mutex::new(Noted::every(
+                HOUR.min(sessions.idle.as_millis() as Timestamp / 2),
+            ))),
+            unknown: Mutex::new(Noted::every(MINUTE)),
         }
     }
 
@@ -150,7 +157,10 @@ impl Gate {
         let index = self.index(resources).await?;
         let apps = match index.find(question.target) {
             Found::Apps(apps) => apps,
-            Found::Nothing => return Ok(Decision::Refuse(Refusal::GateNoApp)),
+            Found::Nothing => {
+                self.log_unknown(resources, question);
+                return Ok(Decision::Refuse(Refusal::GateNoApp));
+            }
             Found::Ambiguous => return Ok(Decision::Refuse(Refusal::GateAmbiguous)),
         };
         let context = Identity::anonymous().context(question.request_id);
@@ -176,13 +186,17 @@ impl Gate {
             false => Viewer::User(visitor.user_id.clone()),
         };
         let opened = open(&mut *transaction, apps, &viewer).await?;
+        let shares_name =
+            visitor.is_name_shared || shares_name_without_accents(&mut *transaction, &visitor).await?;
         drop(transaction);
         // Of apps at the same address, the first stands for all where none is seen.
         let app = opened.as_ref().or(apps.first()).cloned().unwrap_or_default();
         let decision = match opened {
             None => Decision::Refuse(Refusal::GateNotYours),
-            Some(_) if visitor.is_name_shared => Decision::Refuse(Refusal::GateNameShared),
-            Some(_) if self.reserved_names.keep_out(&visitor) => Decision::Refuse(Refusal::GateNameReserved),
+            Some(_) if shares_name => Decision::Refuse(Refusal::GateNameShared),
+            Some(_) if self.reserved_names.keep_out(&visitor) || has_compatible_letters(&visitor.name) => {
+                Decision::Refuse(Refusal::GateNameReserved)
+            }
             Some(_) => Decision::Pass {
                 visitor: Some(Box::new(visitor.clone())),
             },
@@ -239,6 +253,19 @@ impl Gate {
         Ok(text)
     }
 
+    /// Says as what address the gate reads one of no app, now and then: anyone can ask for any.
+    fn log_unknown(&self, resources: &Resources, question: &Question<'_>) {
+        if is_due(&self.unknown, &(), resources.clock.now()) {
+            // A host has no control characters, and may be as long as a header.
+            let address = question.target.origin();
+            info!(
+                request = question.request_id,
+                "the gate refuses requests for {address:.300}, because no app has a link or a further address there; scheme and \
+                 port count (said once a minute)"
+            );
+        }
+    }
+
     /// Notes a visit and the use of its session after the decision, now and then. A failure is logged and affects no request.
     fn note(
         &self,
@@ -276,10 +303,15 @@ impl Gate {
         let context: CallContext = Identity::anonymous().context(question.request_id);
         let expires_at = self.sessions.expires_at(now, visitor.ends_at);
         let (storage, session_id) = (resources.storage.clone(), visitor.session_id.clone());
+        let uses = self.uses.clone();
         tokio::spawn(async move {
             let noted = sessions::note_use(&*storage, &context, &session_id, now, Some(expires_at)).await;
             if let Err(error) = noted {
                 debug!(request = &*context.request_id, ?error, "a visit was not noted");
+                // The next request tries again, so that no session expires while it is used.
+                uses.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .forget(&session_id);
             }
         });
     }

@@ -234,6 +234,11 @@ impl Target {
         &self.url
     }
 
+    /// Its scheme, host and port.
+    pub(super) fn origin(&self) -> &str {
+        self.origin.as_str()
+    }
+
     /// Whether both name the same.
     pub fn is_same(&self, other: &Self) -> bool {
         self.url == other.url

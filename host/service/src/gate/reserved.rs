@@ -1,10 +1,11 @@
-//! Names that apps may take for those of their own administrators.
+//! Names that apps may take for others: for those of their own administrators, or for those of other visitors.
 
 use std::str::FromStr;
 
+use portico_model::{Provider, error::Error};
 use portico_rules::{bounds, names};
-use portico_storage::{ADMIN, GateVisitor};
-use unicode_normalization::UnicodeNormalization as _;
+use portico_storage::{ADMIN, AccountKey, DashboardTransaction, GateVisitor, ProviderName};
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 /// The names with which only administrators pass. People with a password of this dashboard choose their names themselves, and an
 /// app lets whom it knows by a name into the account of that name.
@@ -14,14 +15,57 @@ pub struct ReservedNames(Vec<String>);
 impl ReservedNames {
     /// Whether this visitor has one of them and is not an administrator.
     pub(super) fn keep_out(&self, visitor: &GateVisitor) -> bool {
-        let key = key(&visitor.name);
-        self.0.contains(&key) && !visitor.permissions.iter().any(|held| held == ADMIN)
+        let fold = fold(&visitor.name);
+        self.0.contains(&fold) && !visitor.permissions.iter().any(|held| held == ADMIN)
     }
 }
 
-/// The key of a name as apps may read it: some (those of Django) take compatible characters, such as wide letters, for the same.
-fn key(name: &str) -> String {
-    names::key(&name.nfkc().collect::<String>())
+/// A name as apps may read it: some (those of Django) take compatible characters, such as wide letters, for the same, and
+/// some databases (MySQL) letters with accents and without.
+fn fold(name: &str) -> String {
+    let letters = name.nfkd().filter(|letter| !is_combining_mark(*letter));
+    names::key(&letters.collect::<String>())
+}
+
+/// Whether another user has the visitor's name without its accents, so that an app whose database ignores accents could take the
+/// one for the other. As with equal names, one of the directory's or an issuer's is not taken away by people who choose theirs
+/// themselves, unless they are administrators.
+pub(super) async fn shares_name_without_accents(
+    transaction: &mut dyn DashboardTransaction,
+    visitor: &GateVisitor,
+) -> Result<bool, Error> {
+    let name_key = fold(&visitor.name);
+    if name_key == names::key(&visitor.name) {
+        return Ok(false);
+    }
+    let own = AccountKey::Id(visitor.user_id.clone());
+    let own = transaction.get_account(&own).await?;
+    let is_chosen = own.is_none_or(|account| account.provider == Provider::Credentials);
+    for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
+        let name_key = name_key.clone();
+        let other = AccountKey::Name(ProviderName { provider, name_key });
+        let Some(other) = transaction.get_account(&other).await? else {
+            continue;
+        };
+        if is_chosen || provider != Provider::Credentials {
+            return Ok(true);
+        }
+        let other = transaction.get_session_user(&other.id).await?;
+        if other.is_some_and(|user| user.permissions.iter().any(|held| held == ADMIN)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Letters of Thai, Lao and Armenian that Unicode holds for compatible with two others, and that people write in either way.
+const WRITTEN_AS_ONE: [char; 3] = ['\u{e33}', '\u{eb3}', '\u{587}'];
+
+/// Whether a name has compatible characters, so that an app may take it for the name without them, which another user may have.
+/// Accents do not count: many people have them in their names.
+pub(super) fn has_compatible_letters(name: &str) -> bool {
+    let letters = || name.chars().filter(|letter| !WRITTEN_AS_ONE.contains(letter));
+    !letters().nfkc().eq(letters().nfc())
 }
 
 /// The names that most apps give to their first account.
@@ -40,7 +84,7 @@ impl FromStr for ReservedNames {
         let keys = names.map(|name| {
             let is_name = bounds::EXTERNAL_NAME.contains(&name.chars().count());
             is_name
-                .then(|| key(name))
+                .then(|| fold(name))
                 .ok_or_else(|| format!("{name:?} must be a username"))
         });
         Ok(Self(keys.collect::<Result<_, _>>()?))
@@ -66,6 +110,32 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_compatible_characters_may_be_taken_for_another_and_one_with_accents_is_a_name() {
+        for name in [
+            "\u{ff41}da",
+            "\u{1d41a}da",
+            "\u{fb01}n",
+            "ada\u{b2}",
+            "\u{24d0}da",
+            "\u{ff76}",
+        ] {
+            assert!(has_compatible_letters(name), "{name}");
+        }
+        let others = [
+            "\u{e4}neas",
+            "a\u{308}neas",
+            "stra\u{df}e",
+            "\u{e2a}\u{e33}\u{e23}\u{e32}\u{e0d}",
+        ];
+        for name in others
+            .into_iter()
+            .chain(["l\u{587}on", "\u{c5}sa", "\u{ac00}", "ada", ""])
+        {
+            assert!(!has_compatible_letters(name), "{name}");
+        }
+    }
+
+    #[test]
     fn only_administrators_have_a_reserved_name() {
         let default = ReservedNames::default();
         for name in [
@@ -75,6 +145,8 @@ mod tests {
             "administrator",
             "\u{ff41}dmin",
             "\u{ff32}oot",
+            "\u{e1}dmin",
+            "a\u{301}dm\u{ed}n",
         ] {
             assert!(default.keep_out(&visitor(name, &["app-create"])), "{name}");
             assert!(

@@ -9,6 +9,9 @@ use portico_model::{Id, Timestamp};
 /// A visit is noted again after this time, in milliseconds.
 pub(super) const HOUR: Timestamp = 60 * 60 * 1000;
 
+/// An address of no app is noted again after this time, in milliseconds.
+pub(super) const MINUTE: Timestamp = 60 * 1000;
+
 /// The most that is remembered.
 const MOST: usize = 10_000;
 
@@ -51,6 +54,11 @@ impl<K: Clone + Eq + Hash> Noted<K> {
         self.last.insert(key.clone(), now);
         true
     }
+
+    /// Lets this be due again, because it could not be noted.
+    pub fn forget(&mut self, key: &K) {
+        self.last.remove(key);
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +88,8 @@ mod tests {
         let mut uses = Noted::every(500);
         assert!(uses.is_due(&"session", 1) && uses.is_due(&"another", 1));
         assert!(!uses.is_due(&"session", 500) && uses.is_due(&"session", 501));
+        uses.forget(&"session");
+        assert!(uses.is_due(&"session", 502) && !uses.is_due(&"session", 503));
         for user in 0..3 * MOST {
             visits.is_due(&visit(user), HOUR + 2);
             assert!(visits.last.len() <= MOST);

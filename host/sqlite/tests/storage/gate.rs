@@ -227,7 +227,29 @@ pub async fn a_pass_is_good_as_long_as_its_session_and_the_token_of_that(store: 
     let mut third = user("bob of the issuer", "bob");
     third.user.provider = portico_model::Provider::Oidc;
     writer.insert_user(&third).await.unwrap();
+    // An email counts if it is verified or the directory's: at an issuer people may have chosen it.
+    let emails = [
+        ("directory", portico_model::Provider::Ldap, None, true),
+        ("chosen", portico_model::Provider::Oidc, None, false),
+        ("verified", portico_model::Provider::Oidc, Some(1), true),
+    ];
+    for (id, provider, verified, _) in emails {
+        let mut person = user(id, id);
+        person.user.provider = provider;
+        person.user.email = Some(format!("{id}@example.com"));
+        person.user.email_verified = verified;
+        writer.insert_user(&person).await.unwrap();
+        let (pass, token) = secrets_of(id);
+        writer.insert_session(&session(id, id, 9), &token).await.unwrap();
+        assert!(writer.put_gate_pass(id, &token, &pass).await.unwrap());
+    }
     writer.commit().await.unwrap();
+    for (id, _, _, is_sent) in emails {
+        let pass = secrets_of(id).0;
+        let found = store.read().await.find_gate_visitor(&pass).await.unwrap();
+        let email = is_sent.then(|| format!("{id}@example.com"));
+        assert_eq!(found.expect("a visitor").email, email, "{id}");
+    }
     let found = store
         .read()
         .await

@@ -89,7 +89,7 @@ impl State {
             let has_name = other.user.id != row.user.id && other.name_key == row.name_key;
             has_name && (is_own(row) || !is_own(other) || is_admin(other))
         };
-        let is_vouched_for = row.user.email_verified.is_some() || row.user.provider != Provider::Credentials;
+        let is_vouched_for = row.user.email_verified.is_some() || row.user.provider == Provider::Ldap;
         let groups: BTreeSet<&str> = self
             .groups
             .values()

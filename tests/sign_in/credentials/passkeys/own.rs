@@ -76,13 +76,16 @@ fn a_further_factor_is_added_soon_after_signing_in_only() {
         client.mutate("secondFactor.addTotp", &json!({ "secret": secret, "code": code }))
     };
     let begin = |client: &dyn Client| client.mutate("secondFactor.beginPasskey", &NO_INPUT);
+    let new_secret = |client: &dyn Client| client.query("secondFactor.newSecret", &NO_INPUT);
     // The first one may be added at any time.
     host.clock.advance(60 * MINUTE);
+    new_secret(&ada).assert_status(200);
     let mut phone = add(&ada);
     // A session that was left open, and a key, add no other, with which they could remove it.
     for client in [&ada as &dyn Client, &key] {
         add_codes(client).assert_refused(403, "FORBIDDEN");
         begin(client).assert_refused(403, "FORBIDDEN");
+        new_secret(client).assert_refused(403, "FORBIDDEN");
     }
     let answer = sign_in(&host.client, &mut phone);
     let session = host.client.key(answer.json()["token"].as_str().expect("a token"));

@@ -53,6 +53,19 @@ pub(crate) struct Factor {
     pub last_used_at: Option<String>,
 }
 
+impl Factors {
+    /// Whether the user has a passkey that can be used here.
+    fn has_passkey(&self, visit: &Visit) -> bool {
+        visit.has_passkeys() && self.factors.iter().any(Factor::is_passkey)
+    }
+
+    /// The one with this id.
+    fn find(&self, id: &str) -> Result<&Factor, ApiError> {
+        let found = self.factors.iter().find(|factor| factor.id == id);
+        found.ok_or_else(ApiError::not_found)
+    }
+}
+
 impl Factor {
     pub fn is_passkey(&self) -> bool {
         self.kind == "passkey"
@@ -93,7 +106,7 @@ impl FactorsPage<'_> {
     }
 
     fn has_passkey(&self) -> bool {
-        self.v.has_passkeys() && self.own.factors.iter().any(Factor::is_passkey)
+        self.own.has_passkey(self.v)
     }
 
     fn has_codes_of_app(&self) -> bool {
@@ -120,14 +133,9 @@ impl NewPage<'_> {
 struct DeletePage<'a> {
     v: &'a Visit,
     factor: &'a Factor,
-    problems: Problems,
-}
-
-impl DeletePage<'_> {
     /// Whether a passkey may be used in place of a code.
-    fn has_passkey(&self) -> bool {
-        self.v.has_passkeys()
-    }
+    has_passkey: bool,
+    problems: Problems,
 }
 
 #[derive(Template)]
@@ -216,11 +224,9 @@ async fn renew(visit: Visitor, request: Request) -> PageResult {
     }
 }
 
-async fn read(visit: &Visit, id: &str) -> Result<Factor, ApiError> {
+async fn read(visit: &Visit) -> Result<Factors, ApiError> {
     visit.user()?;
-    let own: Factors = visit.api.query("secondFactor.getOwn", Value::Null).await?;
-    let found = own.factors.into_iter().find(|factor| factor.id == id);
-    found.ok_or_else(ApiError::not_found)
+    visit.api.query("secondFactor.getOwn", Value::Null).await
 }
 
 async fn add_passkey(visit: Visitor, request: Request) -> PageResult {
@@ -239,11 +245,12 @@ async fn add_passkey(visit: Visitor, request: Request) -> PageResult {
 }
 
 async fn ask_name(visit: Visitor, Path(id): Path<String>) -> PageResult {
-    let factor = read(&visit, &id).await?;
+    let own = read(&visit).await?;
+    let factor = own.find(&id)?;
     Ok(page(&NamePage {
         v: &visit,
         shown: factor.name.clone().unwrap_or_default(),
-        factor: &factor,
+        factor,
         problems: Problems::default(),
     }))
 }
@@ -255,11 +262,11 @@ async fn rename(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
         return Ok(see("/profile/second-factor?note=saved"));
     };
     let problems = visit.problems(error, &["name"])?;
-    let factor = read(&visit, &id).await?;
+    let own = read(&visit).await?;
     Ok(again(&NamePage {
         v: &visit,
         shown: form.shown("name").to_owned(),
-        factor: &factor,
+        factor: own.find(&id)?,
         problems,
     }))
 }
@@ -273,10 +280,11 @@ fn proof_of(form: &Form) -> Value {
 }
 
 async fn ask(visit: Visitor, Path(id): Path<String>) -> PageResult {
-    let factor = read(&visit, &id).await?;
+    let own = read(&visit).await?;
     Ok(page(&DeletePage {
         v: &visit,
-        factor: &factor,
+        factor: own.find(&id)?,
+        has_passkey: own.has_passkey(&visit),
         problems: Problems::default(),
     }))
 }
@@ -289,10 +297,11 @@ async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Pag
         return Ok(see("/profile/second-factor?note=second-factor-removed"));
     };
     let (status, problems) = of_code(&visit, error)?;
-    let factor = read(&visit, &id).await?;
+    let own = read(&visit).await?;
     let shown = DeletePage {
         v: &visit,
-        factor: &factor,
+        factor: own.find(&id)?,
+        has_passkey: own.has_passkey(&visit),
         problems,
     };
     Ok(page_with(status, &shown))
