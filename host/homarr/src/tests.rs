@@ -426,11 +426,28 @@ fn what_homarr_2_adds_comes_along() {
     assert_eq!(board.sections[1]["xOffset"], -1);
     // The rail on the left is read before the main part.
     let app = |id: &str| BoardItem::App { app_id: id.into() };
-    assert_eq!(board.shown(), [app("approuter"), app("appnas")]);
+    let note = BoardItem::Note { text: "Milk".into() };
+    assert_eq!(board.shown(), [app("approuter"), note, app("appnas")]);
     let sections = board.shown_sections();
     let names: Vec<_> = sections.iter().map(|section| section.name.as_deref()).collect();
-    assert_eq!(names, [None, Some("Media")]);
-    assert_eq!(sections[0].items[0].size, Size::Broad);
+    assert_eq!(names, [None, Some("Media"), Some("Later")]);
+    // As wide as the gutter, and as the part between the gutters.
+    let sizes: Vec<Size> = sections[0].items.iter().map(|item| item.size).collect();
+    assert_eq!(sizes, [Size::Broad, Size::Wide]);
+    assert_eq!(sections[2].items, []);
+    let later = &board.sections[3];
+    assert_eq!(
+        (&later["kind"], &later["options"]["title"]),
+        (&"container".into(), &"Later".into())
+    );
+    assert_eq!(later["layouts"][0]["parentSectionId"], "rootmain");
+    assert_eq!(board.looks["opacity"], 99.5);
+    // Pictures in notebooks and CSS.
+    let note = board.items[1].kept["options"]["content"].as_str().unwrap();
+    assert!(note.contains("Milk <img src=\"/api/pictures/"), "{note}");
+    let css = board.looks["customCss"].as_str().unwrap();
+    assert!(css.contains("url(/api/pictures/"), "{css}");
+    assert_eq!(dashboard.used_pictures().count(), 2);
     let router = &dashboard.apps[0];
     assert_eq!(router.href.as_deref(), Some("https://home.example/router"));
     assert_eq!(router.icon_url, "data:image/png;base64,iVBORw==");
@@ -448,7 +465,7 @@ fn what_homarr_2_adds_comes_along() {
         "its owner \"Ann\"",
         "of the branding: its greeting",
         "its icon, the uploaded file \"gone\", is not there",
-        "1 uploaded file, which no app",
+        "1 uploaded file, which nothing shows",
         "1 row of conversations with the assistant",
         "1 row of secrets of custom widgets",
         "its id has a dot or a space",
@@ -532,7 +549,7 @@ fn a_notebook_that_is_too_large_goes_alone_and_by_name() {
 
 #[test]
 fn notes_of_a_board_that_is_joined_do_not_claim_its_widgets() {
-    let (dashboard, mut report) = dashboard();
+    let (mut dashboard, mut report) = dashboard();
     let keys = keys(&dashboard);
     let about = |report: &Report, words: &str| {
         let notes = report.notes.iter();
@@ -540,14 +557,118 @@ fn notes_of_a_board_that_is_joined_do_not_claim_its_widgets() {
             .filter(|note| note.name == "Home" && note.text.contains(words))
             .count()
     };
+    // Also not what follows from a user who is left out.
+    for board in &mut dashboard.boards {
+        board.board.creator_id = Some("userdave".into());
+    }
     assert_eq!(about(&report, "its grid"), 1);
     let lost = report.counts[&Kind::Board].lost;
     let present = Present {
         boards: vec![("here".into(), "home".into())],
+        users: vec![("person".into(), Provider::Ldap, "dave".into())],
+        linked: ["person".to_owned()].into(),
         ..Present::default()
     };
     merge(dashboard, &present, &keys, &mut report);
+    let creators = report
+        .notes
+        .iter()
+        .filter(|note| note.text.starts_with("its creator"));
+    let creators: Vec<&str> = creators.map(|note| &note.name[..]).collect();
+    assert!(
+        creators.contains(&"Lab") && !creators.contains(&"Home"),
+        "{creators:?}"
+    );
     assert_eq!(about(&report, "its grid"), 0);
     assert_eq!(about(&report, "a board of this name is here"), 1);
     assert!(report.counts[&Kind::Board].lost < lost);
+}
+
+#[test]
+fn the_home_boards_are_those_that_homarr_shows() {
+    let homes = |everyone: [&str; 2], server: [&str; 2]| {
+        let value = |board: &str| match board {
+            "" => "NULL".to_owned(),
+            board => format!("'{board}'"),
+        };
+        let [home, mobile] = everyone.map(value);
+        let [of_server, mobile_of_server] =
+            server.map(|board| value(board).replace('\'', "\"").to_lowercase());
+        let sql = format!(
+            "INSERT INTO \"board\" (\"id\", \"name\", \"is_public\") VALUES
+                ('a', 'A', 1), ('b', 'B', 1), ('m', 'M', 1), ('private', 'P', 0);
+            INSERT INTO \"group\" (\"id\", \"name\", \"home_board_id\", \"mobile_home_board_id\", \"position\")
+                VALUES ('e', 'everyone', {home}, {mobile}, -1);
+            INSERT INTO \"serverSetting\" VALUES ('board',
+                '{{\"json\": {{\"homeBoardId\": {of_server}, \"mobileHomeBoardId\": {mobile_of_server}}}}}');"
+        );
+        let homarr = Homarr::read_from(&database(&[SCHEMA, &sql])).unwrap();
+        let mut report = Report::default();
+        let dashboard = convert(&homarr, &surroundings(), &mut report);
+        let of_all = dashboard.default_homes.first().map(|home| home.boards.clone());
+        let of_all = of_all.unwrap_or_default();
+        let lost = report
+            .notes
+            .iter()
+            .filter(|note| note.text.starts_with("the home board of the server"));
+        let text = |board: Option<String>| board.unwrap_or_default();
+        let shown = [
+            of_all.home_board_id,
+            of_all.mobile_home_board_id,
+            dashboard.start_board,
+        ];
+        (shown.map(text), lost.count())
+    };
+    let expected = |boards: [&str; 3], lost: usize| (boards.map(str::to_owned), lost);
+    assert_eq!(homes(["", ""], ["b", "m"]), expected(["b", "m", ""], 0));
+    // On phones, everyone's board for all screens comes before the server's for phones, which only visitors see.
+    assert_eq!(homes(["a", ""], ["b", "m"]), expected(["a", "", "b"], 1));
+    assert_eq!(homes(["a", ""], ["b", "b"]), expected(["a", "", "b"], 0));
+    assert_eq!(homes(["a", ""], ["a", ""]), expected(["a", "", ""], 0));
+    assert_eq!(homes(["a", ""], ["", "m"]), expected(["a", "", ""], 1));
+    assert_eq!(homes(["", "m"], ["b", ""]), expected(["b", "m", ""], 0));
+    assert_eq!(homes(["a", "m"], ["private", ""]), expected(["a", "m", ""], 1));
+    assert_eq!(homes(["a", ""], ["gone", ""]), expected(["a", "", ""], 0));
+}
+
+#[test]
+fn a_section_with_a_title_is_one_also_around_another_one() {
+    let board = "
+        INSERT INTO \"board\" (\"id\", \"name\", \"column_count\") VALUES ('b', 'Home', 8);
+        INSERT INTO \"section\" (\"id\", \"board_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"name\",
+            \"parent_section_id\") VALUES
+            ('outer', 'b', 'category', 0, 0, NULL, NULL, 'Outer', NULL),
+            ('inner', 'b', 'dynamic', 0, 1, 2, 2, 'Inner', 'outer');
+        INSERT INTO \"item\" (\"id\", \"section_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"options\") VALUES
+            ('i1', 'outer', 'clock', 0, 0, 1, 1, '{\"json\": {}}'), ('i2', 'inner', 'clock', 0, 0, 1, 1, '{\"json\": {}}'),
+            ('i3', 'outer', 'notebook', 0, 3, 1, 1, '{\"json\": {}}');";
+    let homarr = Homarr::read_from(&database(&[SCHEMA_1_0, board])).unwrap();
+    let dashboard = convert(&homarr, &surroundings(), &mut Report::default());
+    let sections = dashboard.boards[0].shown_sections();
+    let counts: Vec<_> = sections
+        .iter()
+        .map(|section| (section.name.as_deref(), section.items.len()))
+        .collect();
+    assert_eq!(counts, [(Some("Outer"), 2), (Some("Inner"), 1)]);
+}
+
+#[test]
+fn what_cannot_be_read_of_a_user_has_a_line() {
+    let odd = "UPDATE \"user\" SET \"header_preferences\" = 'no json', \"color_scheme\" = 'sepia'";
+    let homarr = Homarr::read_from(&database(&[SCHEMA, STEPS_2, HOUSEHOLD_2, odd])).unwrap();
+    let mut report = Report::default();
+    let dashboard = convert(&homarr, &surroundings(), &mut report);
+    assert_eq!(dashboard.users[0].preferences.get("headerPreferences"), None);
+    let told = |words: &str| {
+        report
+            .notes
+            .iter()
+            .any(|note| note.name == "Ann" && note.text.contains(words))
+    };
+    assert!(
+        told("headerPreferences, which cannot be read"),
+        "{:?}",
+        report.notes
+    );
+    assert!(told("no such colour scheme as \"sepia\""), "{:?}", report.notes);
 }
