@@ -5,7 +5,7 @@
 //! Invariant: data URIs have at most [`MOST_TOGETHER`] characters together, however many records have the same file. The
 //! files are read within a bound (`tables.rs`), and stored once each.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -25,6 +25,8 @@ const MOST_OF_AN_ICON: usize = 65_536;
 const MOST_TOGETHER: usize = 8 << 20;
 /// The most pictures that are stored.
 const MOST_STORED: usize = 500;
+/// The most pictures in the texts of a board: with its background, logo and favicon as many as its extras keep.
+const MOST_IN_TEXTS: usize = 97;
 /// How many of the files that a board loses are named.
 const MOST_NAMED: usize = 20;
 
@@ -38,7 +40,9 @@ pub struct Pictures<'a> {
     stored: BTreeMap<Id, Picture>,
     /// Where the files of these ids are from now on.
     urls: HashMap<&'a str, String>,
-    /// Files that texts of the board at hand name and that do not come along: their ids, and why.
+    /// Where the pictures are that texts of the board at hand name.
+    in_texts: BTreeSet<String>,
+    /// Files that these texts name and that do not come along: their ids, and why.
     lost: BTreeMap<String, &'static str>,
 }
 
@@ -50,6 +54,7 @@ impl<'a> Pictures<'a> {
             room: MOST_TOGETHER,
             stored: BTreeMap::new(),
             urls: HashMap::new(),
+            in_texts: BTreeSet::new(),
             lost: BTreeMap::new(),
         }
     }
@@ -110,7 +115,9 @@ impl<'a> Pictures<'a> {
             let found = match self.medias.get(id).copied().filter(|_| is_own) {
                 Some(media) => {
                     self.used.insert(&media.id);
-                    self.url_of_media(media).map(Some)
+                    self.url_of_media(media)
+                        .and_then(|url| self.in_text(url))
+                        .map(Some)
                 }
                 // Another Homarr may serve it.
                 None if !origin.is_empty() || id.is_empty() => Ok(None),
@@ -132,8 +139,20 @@ impl<'a> Pictures<'a> {
         replaced + rest
     }
 
+    /// The same URL, unless the texts of the board at hand name too many pictures.
+    fn in_text(&mut self, url: String) -> Result<String, &'static str> {
+        if url.starts_with(PICTURES) && !self.in_texts.contains(&url) {
+            if self.in_texts.len() == MOST_IN_TEXTS {
+                return Err("is beyond 97 pictures of a board");
+            }
+            self.in_texts.insert(url.clone());
+        }
+        Ok(url)
+    }
+
     /// Notes the files that the texts of this board name and that do not come along.
     pub fn note_lost(&mut self, board: (&str, &str), report: &mut Report) {
+        self.in_texts.clear();
         let lost = std::mem::take(&mut self.lost);
         if lost.is_empty() {
             return;
@@ -271,6 +290,25 @@ mod tests {
         }
     }
 
+    /// A GIF of about this many bytes.
+    fn gif(bytes: usize) -> Vec<u8> {
+        let mut file = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02".to_vec();
+        while bytes - file.len() > 260 {
+            file.push(255);
+            file.extend([0; 255]);
+        }
+        file.extend(*b"\0;");
+        file
+    }
+
+    fn with(id: &str, content: Vec<u8>) -> Media {
+        Media {
+            id: id.into(),
+            content_type: "image/png".into(),
+            content: Some(content),
+        }
+    }
+
     #[test]
     fn an_uploaded_icon_comes_along_unless_it_is_too_large_or_no_picture() {
         let medias = [
@@ -301,20 +339,6 @@ mod tests {
 
     #[test]
     fn pictures_that_portico_stores_become_stored_ones_each_once() {
-        let gif = |bytes: usize| {
-            let mut file = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02".to_vec();
-            while bytes - file.len() > 260 {
-                file.push(255);
-                file.extend([0; 255]);
-            }
-            file.extend(*b"\0;");
-            file
-        };
-        let with = |id: &str, content: Vec<u8>| Media {
-            id: id.into(),
-            content_type: "image/png".into(),
-            content: Some(content),
-        };
         let mut huge = gif(300);
         huge[6..10].copy_from_slice(&[255; 4]);
         let medias = [
@@ -390,6 +414,28 @@ mod tests {
         assert_eq!(pictures.unused(), 1);
         let named: Vec<_> = medias_in("x /api/user-medias/a-1\\\" y/api/user-medias/b").collect();
         assert_eq!(named, ["a-1", "b"]);
+    }
+
+    #[test]
+    fn the_texts_of_a_board_name_at_most_as_many_pictures_as_its_extras_keep() {
+        let medias =
+            (0..MOST_IN_TEXTS + 2).map(|number| with(&format!("m{number}"), gif(300 + 256 * number)));
+        let medias: Vec<Media> = medias.collect();
+        let mut pictures = Pictures::new(&medias);
+        let mut report = Report::default();
+        let all: String = medias
+            .iter()
+            .map(|media| format!("{PATH}{} ", media.id))
+            .collect();
+        for _ in 0..2 {
+            let mut text = Value::from([&all[..], &all[..]].concat());
+            pictures.replace_in(&mut text);
+            let text = text.as_str().expect("a text");
+            assert_eq!(text.matches(PICTURES).count(), 2 * MOST_IN_TEXTS);
+            pictures.note_lost(("id", "Home"), &mut report);
+        }
+        let lost = "2 uploaded files in its widgets and CSS: \"m97\" is beyond 97 pictures of a board";
+        assert!(report.notes[1].text.starts_with(lost), "{:?}", report.notes);
     }
 
     #[test]
