@@ -417,4 +417,48 @@ mod tests {
         };
         assert_eq!(merged(&looks), (false, false));
     }
+    #[test]
+    fn the_board_for_people_who_are_not_signed_in_comes_along_unless_one_is_chosen_here() {
+        let merged = |has_start_board: bool, boards: Vec<(String, String)>| {
+            let board = crate::Board {
+                board: portico_storage::BoardSummary {
+                    id: "hall".into(),
+                    name: "Hall".into(),
+                    slug: None,
+                    is_public: true,
+                    creator_id: None,
+                },
+                items: Vec::new(),
+                parts: Vec::new(),
+                shares: portico_storage::Shares::default(),
+                layouts: Vec::new(),
+                sections: Vec::new(),
+                looks: serde_json::Map::new(),
+            };
+            let dashboard = Dashboard {
+                boards: vec![board],
+                start_board: Some("hall".into()),
+                ..Dashboard::default()
+            };
+            let present = Present {
+                has_start_board,
+                boards,
+                ..Present::default()
+            };
+            let mut report = Report::default();
+            let plan = merge(dashboard, &present, &Keys::new(), &mut report);
+            let collided = report
+                .notes
+                .iter()
+                .filter(|note| note.kind == Kind::Other)
+                .count();
+            (plan.new.start_board, collided)
+        };
+        let here = |id: &str| vec![(id.to_owned(), "Hall".to_owned())];
+        assert_eq!(merged(false, Vec::new()), (Some("hall".into()), 0));
+        assert_eq!(merged(false, here("own")), (Some("own".into()), 0), "joined");
+        assert_eq!(merged(true, Vec::new()), (None, 1));
+        // It may have been removed since an earlier import.
+        assert_eq!(merged(false, here("hall")), (None, 0));
+    }
 }
