@@ -14,6 +14,7 @@ use axum::{
     http::{HeaderValue, Method, StatusCode, Uri, header},
     response::Response,
 };
+use bytes::Bytes;
 use portico_http::{read_json_bytes, read_json_text};
 use portico_model::{error::Code, refusal::Refusal};
 use serde_json::{Map, Value, json};
@@ -77,7 +78,7 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
     let is_here = names.iter().any(|name| procedures::find(name).is_some());
     let most = compat.limits.batch;
     if names.len() > most && names.len() <= most.saturating_mul(4).max(REFUSED_ONE_BY_ONE) {
-        return refuse_each(compat, &names, request);
+        return refuse_each(compat, &names, request).await;
     }
     if names.len() > most || request.method() == Method::HEAD {
         return pass_on(compat, request).await;
@@ -100,9 +101,22 @@ pub(crate) async fn respond(compat: &Arc<Compat>, names: &str, request: Request)
     }
 }
 
-/// Refuses each call of a batch that is too large. None is made, and inputs are not read.
-fn refuse_each(compat: &Arc<Compat>, names: &[&str], request: Request) -> Response {
-    let (parts, _) = request.into_parts();
+/// Refuses each call of a batch that is too large, in the form that the client speaks. None is made, and inputs of a body
+/// that is not small are not read.
+async fn refuse_each(compat: &Arc<Compat>, names: &[&str], request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let sent = match parts.method {
+        Method::GET => {
+            let query = parts.uri.query().unwrap_or_default();
+            form::value_of(query, "input").map(Bytes::from)
+        }
+        _ => match read_beginning(body, SMALL_BODY, compat.limits.receive_time).await {
+            Ok(Beginning::Whole(sent)) => Some(sent),
+            _ => None,
+        },
+    };
+    let input = sent.and_then(|sent| read_json_text(&sent).ok());
+    let calls = calls(names, true, input.filter(Value::is_object)).unwrap_or_default();
     let streams = wants_stream(
         parts.headers.get("trpc-accept"),
         parts.headers.get(header::ACCEPT),
@@ -112,21 +126,18 @@ fn refuse_each(compat: &Arc<Compat>, names: &[&str], request: Request) -> Respon
         names.len(),
         compat.limits.batch
     );
-    let refuse = |(index, name): (usize, &&str)| {
+    let refuse = |(index, call): (usize, &Call)| {
         let failure = Failure::new(Code::BadRequest, message.clone());
         let status = failure.status();
         let place = match streams {
             true => Wrapping::Line(index),
             false => Wrapping::Envelope,
         };
-        let call = Call {
-            name: (*name).to_owned(),
-            input: None,
-        };
-        (status, None, written(&call, Err(failure), place))
+        (status, None, written(call, Err(failure), place))
     };
-    let answers = names.iter().enumerate().map(refuse).collect();
-    assembled(&Caller::new(compat, parts), answers, true, streams, true)
+    let answers = calls.iter().enumerate().map(refuse).collect();
+    let superjson = calls.iter().any(Call::is_superjson);
+    assembled(&Caller::new(compat, parts), answers, true, streams, superjson)
 }
 
 /// The request, with the input `undefined` for calls without an input.

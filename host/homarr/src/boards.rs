@@ -9,7 +9,7 @@ use portico_storage::{BoardItem, BoardSummary, Share, Shares};
 use serde_json::{Map, Value, json};
 
 use crate::board::{self, Board};
-use crate::homarr::{self, Homarr, Item, ItemPlace, Section, SectionPlace};
+use crate::homarr::{self, Homarr, Item, ItemPlace, Section, SectionPlace, unwrapped};
 use crate::ids::check_id;
 use crate::pictures::Pictures;
 use crate::places::{Part, parts_in_order};
@@ -46,10 +46,10 @@ pub fn boards(homarr: &Homarr, pictures: &mut Pictures<'_>, report: &mut Report)
                 is_public: board.is_public,
                 creator_id: board.creator.clone(),
             },
-            items: items_of(board, &of_board, &apps, &grids, report),
+            items: items_of(board, &of_board, &apps, &grids, pictures, report),
             parts: of_board
                 .iter()
-                .map(|part| part.section.and_then(title_of))
+                .map(|part| part.section.and_then(Section::title))
                 .collect(),
             shares: Shares {
                 users: shared_with(&users, board, "users", report),
@@ -59,17 +59,9 @@ pub fn boards(homarr: &Homarr, pictures: &mut Pictures<'_>, report: &mut Report)
             sections: grids.sections_of(board),
             looks: looks_of(board, pictures, report),
         });
+        pictures.note_lost((&board.id, &board.name), report);
     }
     boards
-}
-
-/// What Homarr has wrapped as superjson; always an object.
-fn unwrapped(superjson: &str) -> Map<String, Value> {
-    let mut value: Value = serde_json::from_str(superjson).unwrap_or_default();
-    match value.get_mut("json").map(Value::take) {
-        Some(Value::Object(object)) => object,
-        _ => Map::new(),
-    }
 }
 
 /// The looks of a board that are pictures, and what they are called.
@@ -92,6 +84,9 @@ fn looks_of(board: &homarr::Board, pictures: &mut Pictures<'_>, report: &mut Rep
             *url = pictures.of_board(what, (&board.id, &board.name), url, report);
         }
     }
+    if let Some(css) = own.get_mut("customCss") {
+        pictures.replace_in(css);
+    }
     own
 }
 
@@ -101,6 +96,7 @@ fn items_of(
     parts: &[Part<'_>],
     apps: &HashSet<&str>,
     grids: &Grids<'_>,
+    pictures: &mut Pictures<'_>,
     report: &mut Report,
 ) -> Vec<board::Item> {
     let mut kept = Vec::new();
@@ -111,7 +107,8 @@ fn items_of(
     let items =
         items.flat_map(|(part, of_part)| of_part.items.iter().map(move |(item, size)| (part, item, *size)));
     for (part, item, size) in items {
-        let options = unwrapped(&item.options);
+        let mut options = unwrapped(&item.options);
+        options.values_mut().for_each(|value| pictures.replace_in(value));
         let found = match &item.kind[..] {
             "app" => options.get("appId").and_then(Value::as_str).map(|id| vec![id]),
             "bookmarks" => {
@@ -304,8 +301,10 @@ impl<'a> Grids<'a> {
         if let Some(name) = &section.name {
             kept["name"] = json!(name);
         }
-        let options = unwrapped(section.options.as_deref().unwrap_or_default());
-        if section.kind == "dynamic" || !options.is_empty() {
+        let options = section.options();
+        // What has a place inside another section: `dynamic` in Homarr 1, `container` in Homarr 2.
+        let is_inner = matches!(&section.kind[..], "dynamic" | "container");
+        if is_inner || !options.is_empty() {
             kept["options"] = options.into();
         }
         let places = self.inner.get(&section.id[..]).into_iter().flatten();
@@ -320,7 +319,7 @@ impl<'a> Grids<'a> {
                 ))
             })
             .collect();
-        if section.kind == "dynamic" || !places.is_empty() {
+        if is_inner || !places.is_empty() {
             kept["layouts"] = places.into();
         }
         kept
@@ -364,21 +363,6 @@ impl<'a> Grids<'a> {
         let text = format!("{}; only clients of Homarr find these", lost.join("; "));
         report.note_of(Kind::Board, (&board.id, &board.name), What::Lost, text);
     }
-}
-
-/// The name of a section, which Homarr 2 has as a title among its options, as far as a section of Portico may have it.
-pub fn title_of(section: &Section) -> Option<String> {
-    let options = unwrapped(section.options.as_deref().unwrap_or_default());
-    let title = options.get("title").and_then(Value::as_str);
-    let name = section.name.as_deref().or(title)?;
-    let name: String = name
-        .trim()
-        .chars()
-        .filter(|letter| !letter.is_control())
-        .take(64)
-        .collect();
-    let name = name.trim();
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn grouped<'a, T>(rows: &'a [T], by: impl Fn(&'a T) -> &'a String) -> HashMap<&'a str, Vec<&'a T>> {

@@ -5,21 +5,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::{App, ColorScheme, HomeBoards, Provider, Timestamp, User};
+use portico_model::{App, ColorScheme, Provider, Timestamp, User};
 use portico_storage::extras::PREFERENCES;
-use portico_storage::{DefaultHome, ExtrasOf, ProviderSubject, SearchEngine, hash_secret, secrets};
+use portico_storage::{ExtrasOf, ProviderSubject, SearchEngine, hash_secret, secrets};
 use serde_json::{Map, Value};
 
 use crate::boards::boards;
 use crate::branding::branding;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
-use crate::homarr::{self, Homarr};
+use crate::homarr::{self, EVERYONE, Homarr};
+use crate::homes::homes;
 use crate::ids::check_id;
 use crate::pictures::Pictures;
 use crate::report::{Kind, Report, What, counted, shown};
-
-/// The group that everyone is in.
-const EVERYONE: &str = "everyone";
 
 /// What the database does not say.
 #[derive(Clone, Debug)]
@@ -36,6 +34,7 @@ pub struct Surroundings {
 pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Dashboard {
     let mut new_names = HashSet::new();
     let mut pictures = Pictures::new(&homarr.medias);
+    let (default_homes, start_board) = homes(homarr, report);
     let mut dashboard = Dashboard {
         groups: groups(homarr, report),
         users: users(homarr, surroundings, &mut new_names, report),
@@ -47,7 +46,8 @@ pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report
         apps: apps(homarr, surroundings, &mut pictures, report),
         search_engines: search_engines(homarr, &mut pictures, report),
         boards: boards(homarr, &mut pictures, report),
-        default_homes: default_homes(homarr, report),
+        default_homes,
+        start_board,
         branding: branding(homarr, &mut pictures, report),
         keys: keys(homarr, report),
         invites: invites(homarr, surroundings.now, report),
@@ -158,17 +158,26 @@ fn users(
                 default_search_engine_id: user.search_engine.clone().or_else(|| search_engine.clone()),
                 open_search_in_new_tab: user.search_in_new_tab,
             },
-            color_scheme: match &user.color_scheme[..] {
-                "light" => ColorScheme::Light,
-                "auto" => ColorScheme::Auto,
-                _ => ColorScheme::Dark,
-            },
+            color_scheme: color_scheme(user, name, report),
             password_hash: password_hash(user, provider, name, report),
             subjects: subjects.remove(&user.id[..]).unwrap_or_default(),
             preferences: preferences(user, name, report),
         });
     }
     users
+}
+
+fn color_scheme(user: &homarr::User, name: &str, report: &mut Report) -> ColorScheme {
+    match &user.color_scheme[..] {
+        "light" => ColorScheme::Light,
+        "auto" => ColorScheme::Auto,
+        "dark" => ColorScheme::Dark,
+        other => {
+            let text = format!("has no such colour scheme as {:?}: it is dark now", shown(other));
+            report.note_of(Kind::User, (&user.id, name), What::Repaired, text);
+            ColorScheme::Dark
+        }
+    }
 }
 
 /// The preferences that are not the defaults. Those that are too long to keep are left out.
@@ -182,6 +191,11 @@ fn preferences(user: &homarr::User, name: &str, report: &mut Report) -> Map<Stri
         .iter()
         .filter(|(key, value)| !is_default(key, value));
     let mut own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if own.get("headerPreferences").is_some_and(Value::is_string) {
+        own.remove("headerPreferences");
+        let text = "its headerPreferences, which cannot be read";
+        report.note_of(Kind::User, (&user.id, name), What::Lost, text);
+    }
     for key in ["headerPreferences", "byteUnitSystem"] {
         let length = portico_storage::extras::text(&own).chars().count();
         if length > ExtrasOf::MOST_OF_USER && own.remove(key).is_some() {
@@ -300,44 +314,6 @@ fn subjects<'a>(
         report.note(Kind::User, "", What::LeftOut, text);
     }
     subjects
-}
-
-/// The home boards of those who have chosen none. `everyone` has all users, and in Homarr its home boards come before
-/// those of the server.
-fn default_homes(homarr: &Homarr, report: &mut Report) -> Vec<DefaultHome> {
-    let (everyone, groups): (Vec<_>, Vec<_>) = homarr.groups.iter().partition(|group| group.name == EVERYONE);
-    let [home, mobile] = ["homeBoardId", "mobileHomeBoardId"].map(|field| homarr.setting("board", field));
-    let of_everyone = everyone.first();
-    let first = |of_group: Option<&String>, of_server: Option<String>| match (of_group, of_server) {
-        (Some(board), Some(other)) if *board != other => (Some(board.clone()), true),
-        (Some(board), _) => (Some(board.clone()), false),
-        (None, other) => (other, false),
-    };
-    let (home_board_id, is_other) = first(of_everyone.and_then(|group| group.home_board.as_ref()), home);
-    let of_phones = of_everyone.and_then(|group| group.mobile_home_board.as_ref());
-    let (mobile_home_board_id, is_other_on_phones) = first(of_phones, mobile);
-    if is_other || is_other_on_phones {
-        let text = "the home board of the server: that of the group everyone comes before it";
-        report.note(Kind::Other, "", What::Lost, text);
-    }
-    let of_all = DefaultHome {
-        group_id: None,
-        boards: HomeBoards {
-            home_board_id,
-            mobile_home_board_id,
-        },
-    };
-    let of_groups = groups.into_iter().map(|group| DefaultHome {
-        group_id: Some(group.id.clone()),
-        boards: HomeBoards {
-            home_board_id: group.home_board.clone(),
-            mobile_home_board_id: group.mobile_home_board.clone(),
-        },
-    });
-    let homes = [of_all].into_iter().chain(of_groups);
-    homes
-        .filter(|home| home.boards != HomeBoards::default())
-        .collect()
 }
 
 fn apps(
@@ -465,7 +441,7 @@ fn note_everything_else(homarr: &Homarr, pictures: &Pictures<'_>, report: &mut R
     }
     let files = pictures.unused();
     if files > 0 {
-        left_out(counted(files, "uploaded file") + ", which no app, search engine or board shows");
+        left_out(counted(files, "uploaded file") + ", which nothing shows that comes along");
     }
     if !homarr.settings.is_empty() {
         let text = "the settings of the server, except home boards, the search engine and the branding; those that \

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use portico_model::{App, ColorScheme, HomeBoards, Id, PICTURES, Timestamp};
+use portico_storage::extras::pictures_in;
 use portico_storage::{DefaultHome, Picture, ProviderSubject, SearchEngine, SecretHash, Share};
 use serde_json::{Map, Value};
 
@@ -25,6 +26,8 @@ pub struct Dashboard {
     pub boards: Vec<Board>,
     /// The home boards of those who have chosen none.
     pub default_homes: Vec<DefaultHome>,
+    /// The board that people see first who are not signed in.
+    pub start_board: Option<Id>,
     /// What the whole dashboard looks like.
     pub branding: Branding,
     pub keys: Vec<Key>,
@@ -135,6 +138,10 @@ impl Dashboard {
         let boards: HashSet<&str> = self.boards.iter().map(|board| &board.board.id[..]).collect();
         let engines: HashSet<&str> = self.search_engines.iter().map(|engine| &engine.id[..]).collect();
         drop_homes(&mut self.default_homes, &boards, &groups, report);
+        if drop_unknown(&mut self.start_board, |id| boards.contains(&id[..])) {
+            let text = "the board that people see first who are not signed in, which does not come along";
+            report.note(Kind::Other, "", What::Lost, text);
+        }
         for user in &mut self.users {
             let user = &mut user.user;
             for (reference, known, what) in [
@@ -158,10 +165,16 @@ impl Dashboard {
     pub fn used_pictures(&self) -> impl Iterator<Item = &Picture> {
         let icons = self.apps.iter().map(|app| &app.icon_url[..]);
         let icons = icons.chain(self.search_engines.iter().map(|engine| &engine.icon_url[..]));
-        let looks = self.boards.iter().flat_map(|board| board.looks.values());
-        let urls = icons.chain(looks.filter_map(Value::as_str));
-        let used = urls.filter_map(|url| url.strip_prefix(PICTURES));
-        let used: HashSet<&str> = used.chain(self.branding.logo.as_deref()).collect();
+        let icons = icons.filter_map(|url| url.strip_prefix(PICTURES));
+        let icons = icons.chain(self.branding.logo.as_deref());
+        let mut used: HashSet<String> = icons.map(str::to_owned).collect();
+        for board in &self.boards {
+            let looks = board.looks.values();
+            let items = board.items.iter().map(|item| &item.kept);
+            for kept in looks.chain(items) {
+                used.extend(pictures_in(&kept.to_string()).into_iter().map(str::to_owned));
+            }
+        }
         let all = self.pictures.iter();
         all.filter(move |(id, _)| used.contains(&id[..]))
             .map(|(_, picture)| picture)

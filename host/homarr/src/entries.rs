@@ -1,6 +1,7 @@
 //! Which file in a folder or an archive is Homarr's database, and the folder itself.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
@@ -81,14 +82,28 @@ fn refuse_other_forms(
     Ok(())
 }
 
-/// The only database in a folder.
+/// The only database in a folder. Folders in it that belong to others are skipped, as that of Homarr's Redis may.
 pub(crate) fn database_in(folder: &Path) -> anyhow::Result<PathBuf> {
+    database_below(folder, |folder| fs::read_dir(folder))
+}
+
+fn database_below(folder: &Path, list: impl Fn(&Path) -> io::Result<fs::ReadDir>) -> anyhow::Result<PathBuf> {
     let mut paths = Vec::new();
     let mut count = 0;
+    let mut unreadable = None;
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        let entries =
-            fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+        let entries = match list(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let error = anyhow::Error::new(error).context(format!("{} cannot be read", folder.display()));
+                if depth == 0 {
+                    return Err(error);
+                }
+                unreadable.get_or_insert(error);
+                continue;
+            }
+        };
         for entry in entries {
             let entry = entry?;
             count += 1;
@@ -112,7 +127,19 @@ pub(crate) fn database_in(folder: &Path) -> anyhow::Result<PathBuf> {
     paths.sort();
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     let start_of = |path: &str| beginning(File::open(path).ok()?).ok();
-    let found = only_database(shown.iter().map(String::as_str), start_of)?;
+    let found = match (
+        only_database(shown.iter().map(String::as_str), start_of),
+        unreadable,
+    ) {
+        (Err(_), Some(unreadable))
+            if paths
+                .iter()
+                .all(|path| path.file_name() != Some(DATABASE.as_ref())) =>
+        {
+            return Err(unreadable);
+        }
+        (found, _) => found?,
+    };
     let place = shown.iter().position(|path| path == found);
     place
         .map(|place| paths.swap_remove(place))
@@ -122,6 +149,27 @@ pub(crate) fn database_in(folder: &Path) -> anyhow::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_others_is_skipped_and_named_only_if_there_is_no_database() {
+        let data = tempfile::tempdir().unwrap();
+        let (db, redis) = (data.path().join("db"), data.path().join("redis"));
+        for folder in [&db, &redis] {
+            fs::create_dir(folder).unwrap();
+        }
+        let found = || {
+            database_below(data.path(), |folder| match folder == redis {
+                true => Err(io::ErrorKind::PermissionDenied.into()),
+                false => fs::read_dir(folder),
+            })
+        };
+        let refused = found().unwrap_err().to_string();
+        assert!(refused.ends_with("redis cannot be read"), "{refused}");
+        fs::write(db.join(DATABASE), "").unwrap();
+        assert_eq!(found().unwrap(), db.join(DATABASE));
+        let denied = database_below(data.path(), |_| Err(io::ErrorKind::PermissionDenied.into()));
+        assert!(denied.unwrap_err().to_string().ends_with("cannot be read"));
+    }
 
     #[test]
     fn a_database_is_found_wherever_it_is_and_two_are_refused() {

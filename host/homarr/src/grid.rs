@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 
 use crate::homarr::{Item, ItemPlace, Layout, Section, SectionPlace};
-use crate::rows::{Reader, Row};
-use crate::tables::{Holds, add_present, values};
+use crate::rows::{Holds, Optional, Reader, Row, values};
 
 /// What stands on boards, and where.
 pub struct Grid {
@@ -116,7 +115,7 @@ fn number(row: &Row<'_, '_>, column: usize) -> anyhow::Result<i64> {
 }
 
 /// The columns of layouts that came with Homarr 2, and their names in its interface.
-const OF_LAYOUTS: [(&str, &str, Holds); 4] = [
+const OF_LAYOUTS: [Optional; 4] = [
     ("left_gutter_column_count", "leftGutterColumnCount", Holds::Number),
     (
         "right_gutter_column_count",
@@ -129,7 +128,7 @@ const OF_LAYOUTS: [(&str, &str, Holds); 4] = [
 
 fn layouts(db: &Reader<'_>) -> anyhow::Result<Vec<Layout>> {
     let mut columns = vec!["id", "board_id", "column_count", "breakpoint", "name"];
-    let more = add_present(db, "layout", &mut columns, &OF_LAYOUTS)?;
+    let more = db.add_present("layout", &mut columns, &OF_LAYOUTS)?;
     db.read("layout", &columns, |row| {
         Ok(Layout {
             id: row.text(0)?,

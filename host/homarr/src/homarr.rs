@@ -1,13 +1,12 @@
 //! The records of Homarr, as they are in its tables.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value};
 
-use crate::branding::logo_url;
 use crate::inventory::Unread;
-use crate::pictures::media_of;
 use crate::schema::Identified;
+
+/// The name of the group that everyone is in.
+pub const EVERYONE: &str = "everyone";
 
 /// What is read of a database.
 #[derive(Debug)]
@@ -130,6 +129,17 @@ pub struct Layout {
     pub more: Map<String, Value>,
 }
 
+impl Layout {
+    /// The columns between the gutters, of which only Homarr 2 has some: at least one.
+    pub fn main_columns(&self) -> i64 {
+        let gutter = |key: &str| self.more.get(key).and_then(Value::as_i64).unwrap_or_default();
+        let all = self.columns.max(1);
+        let left = gutter("leftGutterColumnCount").clamp(0, all - 1);
+        let right = gutter("rightGutterColumnCount").clamp(0, all - left - 1);
+        all - left - right
+    }
+}
+
 #[derive(Debug)]
 pub struct Section {
     pub id: String,
@@ -140,6 +150,33 @@ pub struct Section {
     pub name: Option<String>,
     /// As superjson.
     pub options: Option<String>,
+}
+
+impl Section {
+    /// The options; empty if there are none.
+    pub fn options(&self) -> Map<String, Value> {
+        unwrapped(self.options.as_deref().unwrap_or_default())
+    }
+
+    /// Its name, which Homarr 2 has as a title among its options, as far as a section of Portico may have it.
+    pub fn title(&self) -> Option<String> {
+        let options = self.options();
+        let title = options.get("title").and_then(Value::as_str);
+        let name = self.name.as_deref().or(title)?;
+        let name: String = name
+            .trim()
+            .chars()
+            .filter(|letter| !letter.is_control())
+            .take(64)
+            .collect();
+        let name = name.trim();
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
+    /// Whether it is a root at the left or right edge, of Homarr 2.
+    pub fn is_gutter(&self) -> bool {
+        matches!(self.x, -1 | 1)
+    }
 }
 
 #[derive(Debug)]
@@ -202,21 +239,23 @@ pub struct Invite {
 }
 
 impl Homarr {
-    /// A text in the settings of the server. They are stored as superjson, which wraps the value in `json`.
-    pub fn setting(&self, key: &str, field: &str) -> Option<String> {
+    /// Settings of the server. They are stored as superjson, which wraps them in `json`.
+    pub fn settings_of(&self, key: &str) -> Option<&Map<String, Value>> {
         let (_, value) = self.settings.iter().find(|(name, _)| name == key)?;
-        value["json"][field].as_str().map(str::to_owned)
+        value["json"].as_object()
     }
 
-    /// The ids of the uploaded files that are icons or looks.
-    pub fn shown_medias(&self) -> HashSet<String> {
-        let icons = self.apps.iter().map(|app| &app.icon_url[..]);
-        let icons = icons.chain(self.search_engines.iter().map(|engine| &engine.icon_url[..]));
-        let looks = self.boards.iter().flat_map(|board| board.looks.values());
-        let logo = logo_url(self);
-        let urls = icons
-            .chain(looks.filter_map(Value::as_str))
-            .chain(logo.as_deref());
-        urls.filter_map(media_of).map(str::to_owned).collect()
+    /// A text in the settings of the server.
+    pub fn setting(&self, key: &str, field: &str) -> Option<String> {
+        self.settings_of(key)?.get(field)?.as_str().map(str::to_owned)
+    }
+}
+
+/// What Homarr has wrapped as superjson; always an object.
+pub fn unwrapped(superjson: &str) -> Map<String, Value> {
+    let mut value: Value = serde_json::from_str(superjson).unwrap_or_default();
+    match value.get_mut("json").map(Value::take) {
+        Some(Value::Object(object)) => object,
+        _ => Map::new(),
     }
 }

@@ -137,11 +137,8 @@ const NOT_READ: &[(&str, &[&str], Why)] = &[
     // A hash of bcrypt has its salt in it.
     ("user", &["salt"], Worthless),
     ("apiKey", &["salt"], Worthless),
-    (
-        "media",
-        &["name", "size", "created_at", "creator_id"],
-        NamedElsewhere,
-    ),
+    // What a file is called, and who uploaded it when: what shows a file is named if it does not come along.
+    ("media", &["name", "size", "created_at", "creator_id"], Worthless),
     ("integration_item", &["integration_id"], NamedElsewhere),
     ("search_engine", &["integration_id"], NamedElsewhere),
 ];

@@ -20,6 +20,7 @@ mod entries;
 mod fates;
 mod grid;
 mod homarr;
+mod homes;
 mod ids;
 mod inventory;
 mod kinds;

@@ -12,7 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::{HomeBoards, Provider};
+use portico_model::{HomeBoards, Id, Provider};
 use portico_storage::DefaultHome;
 
 use crate::branding::Branding;
@@ -39,6 +39,7 @@ pub fn merge(mut dashboard: Dashboard, present: &Present, keys: &Keys, report: &
     merge.count(&dashboard, report);
     merge.0.remove_left_out(&mut dashboard);
     dashboard.drop_dangling(report);
+    report.take_back(&merge.not_created(&dashboard));
     merge.plan(dashboard, present, report)
 }
 
@@ -152,12 +153,14 @@ impl Merge {
         let (keys, invites) = (std::mem::take(&mut new.keys), std::mem::take(&mut new.invites));
         new.memberships.clear();
         self.keep_homes(&mut new.default_homes, &new.groups, present, report);
+        self.keep_start_board(&mut new.start_board, present, report);
         self.keep_branding(&mut new.branding, present, report);
         let has_home = new
             .default_homes
             .iter()
             .any(|home| home.boards != HomeBoards::default());
-        report.sets_whole = has_home || new.branding != Branding::default();
+        let has_looks = new.start_board.is_some() || new.branding != Branding::default();
+        report.sets_whole = has_home || has_looks;
         new.groups.retain(|group| all.groups.is_new(&group.id));
         new.apps.retain(|app| all.apps.is_new(&app.id));
         let engines = &mut new.search_engines;
@@ -234,6 +237,19 @@ impl Merge {
             }
             all.groups.is_new(id)
         });
+    }
+
+    /// Keeps the board for people who are not signed in, unless one is chosen here, or may have been removed here since
+    /// an earlier import.
+    fn keep_start_board(&self, board: &mut Option<Id>, present: &Present, report: &mut Report) {
+        let is_first = !self.is_repeated();
+        if is_first && present.has_start_board && board.is_some() {
+            let text =
+                "the board that people see first who are not signed in: one is chosen here, which stays";
+            report.note(Kind::Other, "", What::Collided, text);
+        }
+        let new = board.take().filter(|_| is_first && !present.has_start_board);
+        *board = new.and_then(|id| self.0.boards.resolve(&id));
     }
 
     /// Keeps the branding, unless looks are chosen here, or may have been removed here since an earlier import.
@@ -400,5 +416,49 @@ mod tests {
             ..Present::default()
         };
         assert_eq!(merged(&looks), (false, false));
+    }
+    #[test]
+    fn the_board_for_people_who_are_not_signed_in_comes_along_unless_one_is_chosen_here() {
+        let merged = |has_start_board: bool, boards: Vec<(String, String)>| {
+            let board = crate::Board {
+                board: portico_storage::BoardSummary {
+                    id: "hall".into(),
+                    name: "Hall".into(),
+                    slug: None,
+                    is_public: true,
+                    creator_id: None,
+                },
+                items: Vec::new(),
+                parts: Vec::new(),
+                shares: portico_storage::Shares::default(),
+                layouts: Vec::new(),
+                sections: Vec::new(),
+                looks: serde_json::Map::new(),
+            };
+            let dashboard = Dashboard {
+                boards: vec![board],
+                start_board: Some("hall".into()),
+                ..Dashboard::default()
+            };
+            let present = Present {
+                has_start_board,
+                boards,
+                ..Present::default()
+            };
+            let mut report = Report::default();
+            let plan = merge(dashboard, &present, &Keys::new(), &mut report);
+            let collided = report
+                .notes
+                .iter()
+                .filter(|note| note.kind == Kind::Other)
+                .count();
+            (plan.new.start_board, collided)
+        };
+        let here = |id: &str| vec![(id.to_owned(), "Hall".to_owned())];
+        assert_eq!(merged(false, Vec::new()), (Some("hall".into()), 0));
+        assert_eq!(merged(false, here("own")), (Some("own".into()), 0), "joined");
+        assert_eq!(merged(true, Vec::new()), (None, 1));
+        // It may have been removed since an earlier import.
+        assert_eq!(merged(false, here("hall")), (None, 0));
     }
 }

@@ -1,19 +1,21 @@
-//! Files that users have uploaded to Homarr: icons, and the backgrounds and logos of boards. Pictures of the formats that
-//! Portico stores become stored pictures; others, such as SVG, data URIs, as far as an icon may be one.
+//! Files that users have uploaded to Homarr: icons, the backgrounds and logos of boards, and what notebooks and CSS show.
+//! Pictures of the formats that Portico stores become stored pictures; others, such as SVG, data URIs, as far as an icon may
+//! be one.
 //!
 //! Invariant: data URIs have at most [`MOST_TOGETHER`] characters together, however many records have the same file. The
 //! files are read within a bound (`tables.rs`), and stored once each.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portico_model::{Id, PICTURES};
 use portico_rules::pictures::Format;
 use portico_storage::Picture;
+use serde_json::Value;
 
 use crate::homarr::Media;
-use crate::report::{Kind, Report, What, shown};
+use crate::report::{Kind, Report, What, counted, shown};
 
 /// Where Homarr serves uploaded files, before their ids.
 const PATH: &str = "/api/user-medias/";
@@ -23,6 +25,10 @@ const MOST_OF_AN_ICON: usize = 65_536;
 const MOST_TOGETHER: usize = 8 << 20;
 /// The most pictures that are stored.
 const MOST_STORED: usize = 500;
+/// The most pictures in the texts of a board: with its background, logo and favicon as many as its extras keep.
+const MOST_IN_TEXTS: usize = 97;
+/// How many of the files that a board loses are named.
+const MOST_NAMED: usize = 20;
 
 pub struct Pictures<'a> {
     medias: HashMap<&'a str, &'a Media>,
@@ -34,6 +40,10 @@ pub struct Pictures<'a> {
     stored: BTreeMap<Id, Picture>,
     /// Where the files of these ids are from now on.
     urls: HashMap<&'a str, String>,
+    /// Where the pictures are that texts of the board at hand name.
+    in_texts: BTreeSet<String>,
+    /// Files that these texts name and that do not come along: their ids, and why.
+    lost: BTreeMap<String, &'static str>,
 }
 
 impl<'a> Pictures<'a> {
@@ -44,6 +54,8 @@ impl<'a> Pictures<'a> {
             room: MOST_TOGETHER,
             stored: BTreeMap::new(),
             urls: HashMap::new(),
+            in_texts: BTreeSet::new(),
+            lost: BTreeMap::new(),
         }
     }
 
@@ -77,6 +89,83 @@ impl<'a> Pictures<'a> {
                 url.to_owned()
             }
         }
+    }
+
+    /// Replaces the URLs of uploaded files in the texts of a value. Those of files that do not come along stay as they are,
+    /// and [`Pictures::note_lost`] names them.
+    pub fn replace_in(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) if text.contains(PATH) => *text = self.replaced(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.replace_in(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.replace_in(value)),
+            _ => {}
+        }
+    }
+
+    fn replaced(&mut self, text: &str) -> String {
+        let mut replaced = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(PATH) {
+            let (before, file) = rest.split_at(at);
+            let id = id_before_rest(&file[PATH.len()..]);
+            let (file, after) = file.split_at(PATH.len() + id.len());
+            let begins = before.char_indices().rev().find(|(_, letter)| ends_url(*letter));
+            let (text, origin) = before.split_at(begins.map_or(0, |(at, letter)| at + letter.len_utf8()));
+            let is_own = origin.is_empty() || is_absolute(origin);
+            let found = match self.medias.get(id).copied().filter(|_| is_own) {
+                Some(media) => {
+                    self.used.insert(&media.id);
+                    self.url_of_media(media)
+                        .and_then(|url| self.in_text(url))
+                        .map(Some)
+                }
+                // Another Homarr may serve it.
+                None if !origin.is_empty() || id.is_empty() => Ok(None),
+                None => Err("is not there"),
+            };
+            replaced.push_str(text);
+            match found {
+                Ok(Some(url)) => replaced.push_str(&url),
+                kept => {
+                    replaced.push_str(origin);
+                    replaced.push_str(file);
+                    if let Err(why) = kept {
+                        self.lost.insert(id.to_owned(), why);
+                    }
+                }
+            }
+            rest = after;
+        }
+        replaced + rest
+    }
+
+    /// The same URL, unless the texts of the board at hand name too many pictures.
+    fn in_text(&mut self, url: String) -> Result<String, &'static str> {
+        if url.starts_with(PICTURES) && !self.in_texts.contains(&url) {
+            if self.in_texts.len() == MOST_IN_TEXTS {
+                return Err("is beyond 97 pictures of a board");
+            }
+            self.in_texts.insert(url.clone());
+        }
+        Ok(url)
+    }
+
+    /// Notes the files that the texts of this board name and that do not come along.
+    pub fn note_lost(&mut self, board: (&str, &str), report: &mut Report) {
+        self.in_texts.clear();
+        let lost = std::mem::take(&mut self.lost);
+        if lost.is_empty() {
+            return;
+        }
+        let named = lost.iter().take(MOST_NAMED);
+        let named: Vec<String> = named.map(|(id, why)| format!("{:?} {why}", shown(id))).collect();
+        let more = match lost.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let files = counted(lost.len(), "uploaded file");
+        let text = format!("{files} in its widgets and CSS: {}{more}", named.join(", "));
+        report.note_of(Kind::Board, board, What::Lost, text);
     }
 
     /// The id of the stored picture at this URL; otherwise why there is none.
@@ -131,7 +220,7 @@ impl<'a> Pictures<'a> {
         Ok(url)
     }
 
-    /// How many files no record has as its icon or looks.
+    /// How many files nothing shows.
     pub fn unused(&self) -> usize {
         self.medias.len() - self.used.len()
     }
@@ -145,10 +234,30 @@ impl<'a> Pictures<'a> {
 /// The id of the uploaded file at this URL.
 pub fn media_of(url: &str) -> Option<&str> {
     let url = url.trim();
-    let is_own = url.starts_with('/') || url.starts_with("http://") || url.starts_with("https://");
-    let (_, id) = url.rsplit_once(PATH).filter(|_| is_own)?;
+    let (_, id) = url.rsplit_once(PATH).filter(|_| is_absolute(url))?;
     let end = id.find(['?', '#']).unwrap_or(id.len());
     Some(&id[..end])
+}
+
+/// The ids of the uploaded files that a text names.
+pub fn medias_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(PATH).skip(1).map(id_before_rest)
+}
+
+/// The id at the beginning of a text.
+fn id_before_rest(text: &str) -> &str {
+    let is_of_id = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let end = text.find(|letter| !is_of_id(letter)).unwrap_or(text.len());
+    &text[..end]
+}
+
+fn is_absolute(url: &str) -> bool {
+    url.starts_with('/') || url.starts_with("http://") || url.starts_with("https://")
+}
+
+/// Whether no URL in HTML, CSS or JSON goes on with this character, so that another one may begin after it.
+fn ends_url(letter: char) -> bool {
+    letter.is_whitespace() || "\"'()<>=,;[]{}`\\".contains(letter)
 }
 
 /// A picture as a URL; otherwise why it does not come along.
@@ -178,6 +287,25 @@ mod tests {
             id: id.into(),
             content_type: content_type.into(),
             content: (bytes <= crate::tables::MOST_OF_A_MEDIA).then(|| vec![7; bytes]),
+        }
+    }
+
+    /// A GIF of about this many bytes.
+    fn gif(bytes: usize) -> Vec<u8> {
+        let mut file = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02".to_vec();
+        while bytes - file.len() > 260 {
+            file.push(255);
+            file.extend([0; 255]);
+        }
+        file.extend(*b"\0;");
+        file
+    }
+
+    fn with(id: &str, content: Vec<u8>) -> Media {
+        Media {
+            id: id.into(),
+            content_type: "image/png".into(),
+            content: Some(content),
         }
     }
 
@@ -211,20 +339,6 @@ mod tests {
 
     #[test]
     fn pictures_that_portico_stores_become_stored_ones_each_once() {
-        let gif = |bytes: usize| {
-            let mut file = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02".to_vec();
-            while bytes - file.len() > 260 {
-                file.push(255);
-                file.extend([0; 255]);
-            }
-            file.extend(*b"\0;");
-            file
-        };
-        let with = |id: &str, content: Vec<u8>| Media {
-            id: id.into(),
-            content_type: "image/png".into(),
-            content: Some(content),
-        };
         let mut huge = gif(300);
         huge[6..10].copy_from_slice(&[255; 4]);
         let medias = [
@@ -249,6 +363,79 @@ mod tests {
         let stored = pictures.into_stored();
         assert_eq!(stored.len(), 2);
         assert!(stored.values().all(|picture| picture.content_type == "image/gif"));
+    }
+
+    #[test]
+    fn uploaded_files_in_texts_come_along_wherever_the_text_names_them() {
+        let medias = [
+            media("one", "image/png", 3),
+            media("large", "image/png", 49_200),
+            media("text", "text/html", 3),
+            media("unused", "image/png", 3),
+        ];
+        let mut pictures = Pictures::new(&medias);
+        let mut replaced = |text: &str| {
+            let mut value = serde_json::json!({ "content": [text] });
+            pictures.replace_in(&mut value);
+            value["content"][0].as_str().expect("a text").to_owned()
+        };
+        let new = "data:image/png;base64,BwcH";
+        for (old, expected) in [
+            (
+                "<p><img src=\"/api/user-medias/one\"> ä</p>",
+                format!("<p><img src=\"{new}\"> ä</p>"),
+            ),
+            ("/api/user-medias/one", new.to_owned()),
+            (
+                "a{b:url(http://home:7575/api/user-medias/one)}",
+                format!("a{{b:url({new})}}"),
+            ),
+            (
+                "<img src=/api/user-medias/one ä='/api/user-medias/one'>",
+                format!("<img src={new} ä='{new}'>"),
+            ),
+        ] {
+            assert_eq!(replaced(old), expected);
+        }
+        for kept in [
+            "https://other.example/api/user-medias/elsewhere",
+            "see ftp://x/api/user-medias/one",
+            "/api/user-medias/",
+            "/api/user-medias/large /api/user-medias/gone /api/user-medias/text",
+        ] {
+            assert_eq!(replaced(kept), kept);
+        }
+        let mut report = Report::default();
+        pictures.note_lost(("id", "Home"), &mut report);
+        pictures.note_lost(("id", "Home"), &mut report);
+        let notes: Vec<&str> = report.notes.iter().map(|note| &note.text[..]).collect();
+        let lost = "3 uploaded files in its widgets and CSS: \"gone\" is not there, \"large\" is too large";
+        assert!(notes.len() == 1 && notes[0].starts_with(lost), "{notes:?}");
+        assert_eq!(pictures.unused(), 1);
+        let named: Vec<_> = medias_in("x /api/user-medias/a-1\\\" y/api/user-medias/b").collect();
+        assert_eq!(named, ["a-1", "b"]);
+    }
+
+    #[test]
+    fn the_texts_of_a_board_name_at_most_as_many_pictures_as_its_extras_keep() {
+        let medias =
+            (0..MOST_IN_TEXTS + 2).map(|number| with(&format!("m{number}"), gif(300 + 256 * number)));
+        let medias: Vec<Media> = medias.collect();
+        let mut pictures = Pictures::new(&medias);
+        let mut report = Report::default();
+        let all: String = medias
+            .iter()
+            .map(|media| format!("{PATH}{} ", media.id))
+            .collect();
+        for _ in 0..2 {
+            let mut text = Value::from([&all[..], &all[..]].concat());
+            pictures.replace_in(&mut text);
+            let text = text.as_str().expect("a text");
+            assert_eq!(text.matches(PICTURES).count(), 2 * MOST_IN_TEXTS);
+            pictures.note_lost(("id", "Home"), &mut report);
+        }
+        let lost = "2 uploaded files in its widgets and CSS: \"m97\" is beyond 97 pictures of a board";
+        assert!(report.notes[1].text.starts_with(lost), "{:?}", report.notes);
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 
 use portico_storage::Size;
 
-use crate::boards::title_of;
 use crate::homarr::{Homarr, Item, ItemPlace, Layout, Section};
 
 /// How deep dynamic sections may be nested. Items in deeper ones come at the end of the board.
@@ -51,18 +50,18 @@ pub fn parts_in_order(homarr: &Homarr) -> HashMap<&str, Vec<Part<'_>>> {
             entries.push(((place.y, place.x), SectionContent::Item(item)));
         }
     }
-    let columns = homarr.layouts.iter();
-    let columns: HashMap<&str, i64> = columns.map(|layout| (&layout.id[..], layout.columns)).collect();
-    let sizes: HashMap<&str, Size> = homarr
-        .item_places
-        .iter()
-        .filter(|place| chosen.contains(&place.layout[..]))
-        .map(|place| {
-            let columns = columns.get(&place.layout[..]).copied().unwrap_or(i64::MAX);
-            (&place.item[..], size_of(place, columns))
-        })
-        .collect();
-    let size = |item: &Item| sizes.get(&item.id[..]).copied().unwrap_or(Size::Small);
+    let main_columns = layouts
+        .values()
+        .map(|layout| (&layout.id[..], layout.main_columns()));
+    let sizes = Sizes {
+        main_columns: main_columns.collect(),
+        places: homarr
+            .item_places
+            .iter()
+            .filter(|place| chosen.contains(&place.layout[..]))
+            .map(|place| (&place.item[..], place))
+            .collect(),
+    };
     let mut inner = HashSet::new();
     for place in homarr
         .section_places
@@ -85,21 +84,31 @@ pub fn parts_in_order(homarr: &Homarr) -> HashMap<&str, Vec<Part<'_>>> {
         .filter(|section| !inner.contains(&section.id[..]))
         .collect();
     roots.sort_by_key(|section| (section.y, section.x));
-    let mut ordered: HashMap<&str, Vec<Part<'_>>> = HashMap::new();
+    let titled = homarr.sections.iter().filter(|section| section.title().is_some());
+    let titled: HashSet<&str> = titled.map(|section| &section.id[..]).collect();
+    let mut ordered = Ordered {
+        titled: &titled,
+        boards: HashMap::new(),
+        begun: HashMap::new(),
+    };
     let by_id = homarr.sections.iter().map(|section| (&section.id[..], section));
     let mut walk = Walk {
         by_id: by_id.collect(),
         sections: &sections,
+        titled: &titled,
         seen: HashSet::new(),
-        items: Vec::new(),
+        found: Vec::new(),
     };
-    for section in roots {
-        add(&mut ordered, &section.board, Some(section), None);
-        walk.section(section, section, 0);
-        for (part, item) in walk.items.drain(..) {
+    for root in roots {
+        walk.section(root, root, 0);
+        for (part, item) in walk.found.drain(..) {
+            let Some(item) = item else {
+                ordered.add(&part.board, Some(part), None);
+                continue;
+            };
             // Uses the item's own board, because a place may name a section of another one.
             let part = (item.board == part.board).then_some(part);
-            add(&mut ordered, &item.board, part, Some((item, size(item))));
+            ordered.add(&item.board, part, Some((item, sizes.of(item, Some(root)))));
         }
     }
     // Items without a place in that layout.
@@ -108,46 +117,80 @@ pub fn parts_in_order(homarr: &Homarr) -> HashMap<&str, Vec<Part<'_>>> {
         .iter()
         .filter(|item| !walk.seen.contains(&item.id[..]))
     {
-        add(&mut ordered, &item.board, None, Some((item, size(item))));
+        ordered.add(&item.board, None, Some((item, sizes.of(item, None))));
     }
-    ordered
+    ordered.boards
 }
 
-/// Adds an item to a board's part of this section, which begins if it is not the last one.
-fn add<'a>(
-    ordered: &mut HashMap<&'a str, Vec<Part<'a>>>,
-    board: &'a str,
-    section: Option<&'a Section>,
-    item: Option<(&'a Item, Size)>,
-) {
-    let parts = ordered.entry(board).or_default();
-    let id = |section: Option<&'a Section>| section.map(|section| &section.id);
-    if parts.last().is_none_or(|last| id(last.section) != id(section)) {
-        let items = Vec::new();
-        parts.push(Part { section, items });
-    }
-    if let Some(part) = parts.last_mut() {
-        part.items.extend(item);
+/// The parts of each board so far.
+struct Ordered<'s, 'a> {
+    /// The sections with a title: each is one part, whatever else stands in between.
+    titled: &'s HashSet<&'a str>,
+    boards: HashMap<&'a str, Vec<Part<'a>>>,
+    /// Which part of its board a section with a title is.
+    begun: HashMap<&'a str, usize>,
+}
+
+impl<'a> Ordered<'_, 'a> {
+    /// Adds an item to a board's part of this section, which begins if it is not there yet, or, without a title, not the
+    /// last one.
+    fn add(&mut self, board: &'a str, section: Option<&'a Section>, item: Option<(&'a Item, Size)>) {
+        let parts = self.boards.entry(board).or_default();
+        let id = section.map(|section| &section.id[..]);
+        let titled = id.filter(|id| self.titled.contains(id));
+        let is_last = |part: &Part<'_>| part.section.map(|section| &section.id[..]) == id;
+        let place = match titled.and_then(|id| self.begun.get(id).copied()) {
+            Some(place) => place,
+            None if parts.last().is_some_and(is_last) => parts.len() - 1,
+            None => {
+                let items = Vec::new();
+                parts.push(Part { section, items });
+                self.begun.extend(titled.map(|id| (id, parts.len() - 1)));
+                parts.len() - 1
+            }
+        };
+        parts[place].items.extend(item);
     }
 }
 
-/// The size that comes nearest.
-fn size_of(place: &ItemPlace, columns: i64) -> Size {
-    match (place.width, place.height) {
-        (width, _) if columns > 1 && width >= columns => Size::Wide,
-        (2.., 2..) => Size::Large,
-        (2.., _) => Size::Broad,
-        _ => Size::Small,
+/// How large items are in the layouts that count.
+struct Sizes<'a> {
+    /// The columns of each layout, without its gutters.
+    main_columns: HashMap<&'a str, i64>,
+    places: HashMap<&'a str, &'a ItemPlace>,
+}
+
+impl Sizes<'_> {
+    /// The size that comes nearest. What stands in a gutter is never as wide as the layout.
+    fn of(&self, item: &Item, root: Option<&Section>) -> Size {
+        let Some(place) = self.places.get(&item.id[..]) else {
+            return Size::Small;
+        };
+        let columns = match root {
+            Some(root) if root.is_gutter() => i64::MAX,
+            _ => self
+                .main_columns
+                .get(&place.layout[..])
+                .copied()
+                .unwrap_or(i64::MAX),
+        };
+        match (place.width, place.height) {
+            (width, _) if columns > 1 && width >= columns => Size::Wide,
+            (2.., 2..) => Size::Large,
+            (2.., _) => Size::Broad,
+            _ => Size::Small,
+        }
     }
 }
 
 struct Walk<'s, 'a> {
     by_id: HashMap<&'a str, &'a Section>,
     sections: &'s HashMap<&'a str, Vec<(Position, SectionContent<'a>)>>,
+    titled: &'s HashSet<&'a str>,
     /// Items and sections, each of which has one place.
     seen: HashSet<&'a str>,
-    /// Items, and the section in which Portico shows each.
-    items: Vec<(&'a Section, &'a Item)>,
+    /// The sections that Portico shows, each where it begins, and before each item the one in which it is shown.
+    found: Vec<(&'a Section, Option<&'a Item>)>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -156,17 +199,21 @@ impl<'a> Walk<'_, 'a> {
         if depth > DEEPEST || !self.seen.insert(&section.id) {
             return;
         }
+        if part.id == section.id {
+            self.found.push((part, None));
+        }
         for (_, entry) in self.sections.get(&section.id[..]).into_iter().flatten() {
             match entry {
                 SectionContent::Item(item) => {
                     if self.seen.insert(&item.id) {
-                        self.items.push((part, item));
+                        self.found.push((part, Some(item)));
                     }
                 }
                 SectionContent::Section(inner) => {
                     if let Some(inner) = self.by_id.get(inner).copied() {
                         // In Homarr 2 every section with a title is inside another one.
-                        let part = if title_of(inner).is_some() { inner } else { part };
+                        let is_titled = self.titled.contains(&inner.id[..]);
+                        let part = if is_titled { inner } else { part };
                         self.section(inner, part, depth + 1);
                     }
                 }

@@ -24,6 +24,8 @@ pub struct Present {
     pub boards: Vec<(String, String)>,
     /// Whether people who have chosen no home board see one.
     pub has_default_home: bool,
+    /// Whether people who are not signed in see a chosen board.
+    pub has_start_board: bool,
     /// Whether someone has chosen what the dashboard looks like.
     pub has_looks: bool,
     /// The ids of keys and invites.

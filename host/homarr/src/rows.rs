@@ -11,11 +11,25 @@ use std::collections::HashSet;
 use anyhow::{Context, bail, ensure};
 use portico_sqlite::foreign;
 use rusqlite::{Connection, types::ValueRef};
+use serde_json::{Map, Value};
 
 /// The most rows of a table.
 const MOST_ROWS: i64 = 200_000;
 /// The most bytes of text and numbers that a table has in the columns that are read.
 const MOST_TEXT: f64 = (256 << 20) as f64;
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+pub enum Holds {
+    Text,
+    Number,
+    YesOrNo,
+    /// JSON as a text.
+    Json,
+}
+
+/// A column that older schemas lack, its name in Homarr's interface, and what it holds.
+pub type Optional = (&'static str, &'static str, Holds);
 
 /// One row, while it is read.
 pub struct Row<'a, 'rows> {
@@ -117,6 +131,38 @@ impl<'a> Reader<'a> {
         Ok(records)
     }
 
+    /// Adds a column that older schemas lack. Returns where it is.
+    pub fn add_one(
+        &self,
+        table: &str,
+        columns: &mut Vec<&'static str>,
+        column: &'static str,
+    ) -> anyhow::Result<Option<usize>> {
+        let is_there = self.columns_of(table)?.iter().any(|name| name == column);
+        if is_there {
+            columns.push(column);
+        }
+        Ok(is_there.then(|| columns.len() - 1))
+    }
+
+    /// Adds those of the optional columns that the table has. Returns where they are, their names and what they hold.
+    pub fn add_present(
+        &self,
+        table: &str,
+        columns: &mut Vec<&'static str>,
+        optional: &[Optional],
+    ) -> anyhow::Result<Vec<(usize, &'static str, Holds)>> {
+        let present = self.columns_of(table)?;
+        let mut added = Vec::new();
+        for (column, name, holds) in optional {
+            if present.iter().any(|present| present == column) {
+                added.push((columns.len(), *name, *holds));
+                columns.push(column);
+            }
+        }
+        Ok(added)
+    }
+
     /// The columns of a table that must be there.
     pub fn columns_of(&self, table: &str) -> anyhow::Result<Vec<String>> {
         let present = foreign::check_table(self.connection, table)?;
@@ -203,7 +249,36 @@ impl Row<'_, '_> {
         }
     }
 
+    /// A number, also one with a fraction.
+    fn any_number(&self, column: usize) -> anyhow::Result<Value> {
+        match self.row.get_ref(column)? {
+            ValueRef::Real(number) => Ok(number.into()),
+            _ => Ok(self.number(column)?.into()),
+        }
+    }
+
     fn place(&self, column: usize) -> String {
         format!("{}.{} in row {}", self.table, self.columns[column], self.number)
     }
+}
+
+/// The values of optional columns, by their names. What is not the JSON that it should be stays a text.
+pub fn values(
+    row: &Row<'_, '_>,
+    optional: &[(usize, &'static str, Holds)],
+) -> anyhow::Result<Map<String, Value>> {
+    let mut values = Map::new();
+    for (column, name, holds) in optional {
+        let value = match holds {
+            Holds::Text => row.optional_text(*column)?.into(),
+            Holds::Number => row.any_number(*column)?,
+            Holds::YesOrNo => row.flag(*column)?.into(),
+            Holds::Json => match row.optional_text(*column)? {
+                Some(text) => serde_json::from_str(&text).unwrap_or_else(|_| text.into()),
+                None => Value::Null,
+            },
+        };
+        values.insert((*name).to_owned(), value);
+    }
+    Ok(values)
 }

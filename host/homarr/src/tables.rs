@@ -6,14 +6,16 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 use portico_sqlite::foreign;
 use rusqlite::Connection;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::branding::logo_url;
 use crate::grid::Grid;
 use crate::homarr::{
     Account, App, Board, Group, Homarr, Invite, Key, Media, Pair, SearchEngine, Share, User,
 };
 use crate::inventory::Unread;
-use crate::rows::{Reader, Row};
+use crate::pictures::{media_of, medias_in};
+use crate::rows::{Holds, Optional, Reader, values};
 use crate::schema;
 use crate::source::DatabaseCopy;
 
@@ -22,7 +24,7 @@ const MOST_ENTRIES: usize = 10_000;
 
 /// The columns with preferences that Portico stores but does not use, their names in Homarr's interface, and what they
 /// hold.
-const PREFERENCES: [(&str, &str, Holds); 6] = [
+const PREFERENCES: [Optional; 6] = [
     ("ddg_bangs", "ddgBangs", Holds::YesOrNo),
     (
         "enable_right_click_on_widgets",
@@ -35,18 +37,8 @@ const PREFERENCES: [(&str, &str, Holds); 6] = [
     ("header_preferences", "headerPreferences", Holds::Json),
 ];
 
-/// What a column holds.
-#[derive(Clone, Copy)]
-pub(crate) enum Holds {
-    Text,
-    Number,
-    YesOrNo,
-    /// JSON as a text.
-    Json,
-}
-
 /// The columns with the looks of a board, and their names in Homarr's interface.
-const LOOKS: [(&str, &str, Holds); 17] = [
+const LOOKS: [Optional; 17] = [
     ("page_title", "pageTitle", Holds::Text),
     ("meta_title", "metaTitle", Holds::Text),
     ("logo_image_url", "logoImageUrl", Holds::Text),
@@ -162,7 +154,7 @@ impl Homarr {
             medias: Vec::new(),
             unread: Unread::default(),
         };
-        homarr.medias = medias(db, &homarr.shown_medias())?;
+        homarr.medias = medias(db, &shown_medias(&homarr))?;
         homarr.unread = Unread::of(db)?;
         Ok(homarr)
     }
@@ -184,8 +176,8 @@ fn users(db: &Reader<'_>) -> anyhow::Result<Vec<User>> {
         "first_day_of_week",
         "ping_icons_enabled",
     ];
-    let in_new_tab = add_one(db, "user", &mut columns, "open_search_in_new_tab")?;
-    let preferences = add_present(db, "user", &mut columns, &PREFERENCES)?;
+    let in_new_tab = db.add_one("user", &mut columns, "open_search_in_new_tab")?;
+    let preferences = db.add_present("user", &mut columns, &PREFERENCES)?;
     db.read("user", &columns, |row| {
         Ok(User {
             id: row.text(0)?,
@@ -209,9 +201,9 @@ fn users(db: &Reader<'_>) -> anyhow::Result<Vec<User>> {
 
 fn groups(db: &Reader<'_>) -> anyhow::Result<Vec<Group>> {
     let mut columns = vec!["id", "name", "owner_id"];
-    let home = add_one(db, "group", &mut columns, "home_board_id")?;
-    let mobile = add_one(db, "group", &mut columns, "mobile_home_board_id")?;
-    let position = add_one(db, "group", &mut columns, "position")?;
+    let home = db.add_one("group", &mut columns, "home_board_id")?;
+    let mobile = db.add_one("group", &mut columns, "mobile_home_board_id")?;
+    let position = db.add_one("group", &mut columns, "position")?;
     db.read("group", &columns, |row| {
         let text = |column: Option<usize>| column.map_or(Ok(None), |column| row.optional_text(column));
         Ok(Group {
@@ -227,20 +219,6 @@ fn groups(db: &Reader<'_>) -> anyhow::Result<Vec<Group>> {
     })
 }
 
-/// Adds a column that older schemas lack. Returns where it is.
-fn add_one(
-    db: &Reader<'_>,
-    table: &str,
-    columns: &mut Vec<&'static str>,
-    column: &'static str,
-) -> anyhow::Result<Option<usize>> {
-    let is_there = db.columns_of(table)?.iter().any(|name| name == column);
-    if is_there {
-        columns.push(column);
-    }
-    Ok(is_there.then(|| columns.len() - 1))
-}
-
 fn pairs(db: &Reader<'_>, table: &'static str, other: &'static str) -> anyhow::Result<Vec<Pair>> {
     db.read(table, &["group_id", other], |row| {
         Ok(Pair {
@@ -252,7 +230,7 @@ fn pairs(db: &Reader<'_>, table: &'static str, other: &'static str) -> anyhow::R
 
 fn apps(db: &Reader<'_>) -> anyhow::Result<Vec<App>> {
     let mut columns = vec!["id", "name", "description", "icon_url", "href"];
-    let ping = add_one(db, "app", &mut columns, "ping_url")?;
+    let ping = db.add_one("app", &mut columns, "ping_url")?;
     db.read("app", &columns, |row| {
         Ok(App {
             id: row.text(0)?,
@@ -267,7 +245,7 @@ fn apps(db: &Reader<'_>) -> anyhow::Result<Vec<App>> {
 
 fn boards(db: &Reader<'_>) -> anyhow::Result<Vec<Board>> {
     let mut columns = vec!["id", "name", "is_public", "creator_id"];
-    let looks = add_present(db, "board", &mut columns, &LOOKS)?;
+    let looks = db.add_present("board", &mut columns, &LOOKS)?;
     db.read("board", &columns, |row| {
         Ok(Board {
             id: row.text(0)?,
@@ -279,43 +257,16 @@ fn boards(db: &Reader<'_>) -> anyhow::Result<Vec<Board>> {
     })
 }
 
-/// Adds those of the optional columns that the table has. Returns where they are, their names and what they hold.
-pub(crate) fn add_present(
-    db: &Reader<'_>,
-    table: &str,
-    columns: &mut Vec<&'static str>,
-    optional: &[(&'static str, &'static str, Holds)],
-) -> anyhow::Result<Vec<(usize, &'static str, Holds)>> {
-    let present = db.columns_of(table)?;
-    let mut added = Vec::new();
-    for (column, name, holds) in optional {
-        if present.iter().any(|present| present == column) {
-            added.push((columns.len(), *name, *holds));
-            columns.push(column);
-        }
-    }
-    Ok(added)
-}
-
-/// The values of optional columns, by their names.
-pub(crate) fn values(
-    row: &Row<'_, '_>,
-    optional: &[(usize, &'static str, Holds)],
-) -> anyhow::Result<Map<String, Value>> {
-    let mut values = Map::new();
-    for (column, name, holds) in optional {
-        let value = match holds {
-            Holds::Text => row.optional_text(*column)?.into(),
-            Holds::Number => row.number(*column)?.into(),
-            Holds::YesOrNo => row.flag(*column)?.into(),
-            Holds::Json => {
-                let text = row.optional_text(*column)?;
-                serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default()
-            }
-        };
-        values.insert((*name).to_owned(), value);
-    }
-    Ok(values)
+/// The ids of the uploaded files that are icons or looks, or that items name.
+fn shown_medias(homarr: &Homarr) -> HashSet<String> {
+    let icons = homarr.apps.iter().map(|app| &app.icon_url[..]);
+    let icons = icons.chain(homarr.search_engines.iter().map(|engine| &engine.icon_url[..]));
+    let logo = logo_url(homarr);
+    let urls = icons.chain(logo.as_deref()).filter_map(media_of);
+    let looks = homarr.boards.iter().flat_map(|board| board.looks.values());
+    let options = homarr.items.iter().map(|item| &item.options[..]);
+    let texts = looks.filter_map(Value::as_str).chain(options);
+    urls.chain(texts.flat_map(medias_in)).map(str::to_owned).collect()
 }
 
 /// The uploaded files, with the content of those that are shown.

@@ -19,6 +19,8 @@ const MOST_UNPACKED: u64 = 2 << 30;
 /// The most entries, and bytes of a name.
 const MOST_ENTRIES: usize = 20_000;
 const MOST_NAME: u64 = 4096;
+/// The most bytes of the list of a file's attributes, in which its name is.
+const MOST_ATTRIBUTES: u64 = 64 << 10;
 /// Headers and contents fill up blocks of this many bytes.
 const BLOCK: u64 = 512;
 
@@ -101,8 +103,8 @@ fn for_each_file(
         let size = number(&header[124..136]).context("the tar has an entry of an unreadable size")?;
         let mut content = (&mut unpacked).take(size);
         match header[156] {
-            b'L' => long_name = Some(text(&mut content, size)?),
-            b'x' => long_name = path_of_pax(&text(&mut content, size)?),
+            b'L' => long_name = Some(text(&mut content, size, MOST_NAME)?),
+            b'x' => long_name = path_of_pax(&text(&mut content, size, MOST_ATTRIBUTES)?),
             b'0' | 0 => {
                 let name = long_name.take().unwrap_or_else(|| name_of(&header));
                 take(&name, &mut content)?;
@@ -159,10 +161,10 @@ fn name_of(header: &[u8]) -> String {
     }
 }
 
-/// The content of an entry that holds a name.
-fn text(content: &mut impl Read, size: u64) -> anyhow::Result<String> {
-    if size > MOST_NAME {
-        bail!("the tar has a name of more than {MOST_NAME} bytes");
+/// The content of an entry that holds a name, or a list of attributes.
+fn text(content: &mut impl Read, size: u64, most: u64) -> anyhow::Result<String> {
+    if size > most {
+        bail!("the tar has a name, or a list of attributes, of more than {most} bytes");
     }
     let mut bytes = Vec::new();
     content.read_to_end(&mut bytes)?;
@@ -227,7 +229,11 @@ mod tests {
             [
                 entry("x", b'L', format!("{long}\0").as_bytes()),
                 entry("short", b'0', b"database"),
-                entry("x", b'x', format!("99 path={long}-wal\n").as_bytes()),
+                entry(
+                    "x",
+                    b'x',
+                    format!("99 path={long}-wal\n20 comment={}\n", "y".repeat(9000)).as_bytes(),
+                ),
                 entry("short", b'0', b"log"),
                 end(),
             ]

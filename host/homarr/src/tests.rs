@@ -1,9 +1,11 @@
 //! Reading, converting and merging, on databases in memory with Homarr's schema.
 
+mod boards;
+
 use std::collections::HashMap;
 
 use portico_model::{Issue, PathSegment, Provider};
-use portico_storage::{BoardItem, ExtrasOf, PlacedItem, ProviderSubject, Section, Size};
+use portico_storage::{BoardItem, ProviderSubject, Size};
 use rusqlite::Connection;
 
 use crate::{
@@ -60,34 +62,6 @@ fn every_supported_schema_names_a_commit() {
         "0048_add_fixed_board_scaling"
     );
     assert_eq!(&everything().identified.schema.migration[..4], "0041");
-}
-
-#[test]
-fn items_stand_in_the_order_in_which_the_widest_layout_is_read() {
-    let (dashboard, _) = dashboard();
-    let home = &dashboard.boards[0];
-    let app = |id: &str| BoardItem::App { app_id: id.into() };
-    let bookmarks = BoardItem::Bookmarks {
-        app_ids: vec!["appnas".into(), "appjellyfin".into()],
-    };
-    let clock = || BoardItem::Clock { time_zone: None };
-    let shown: Vec<(Option<String>, Vec<BoardItem>)> = home
-        .shown_sections()
-        .into_iter()
-        .map(|section| {
-            let items = section.items.into_iter().map(|placed| placed.item);
-            (section.name, items.collect())
-        })
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            (None, vec![clock(), app("appjellyfin")]),
-            (Some("Inner".into()), vec![app("appnas")]),
-            (Some("Media".into()), vec![bookmarks]),
-            (None, vec![app("apprel"), clock()]),
-        ]
-    );
 }
 
 #[test]
@@ -211,31 +185,6 @@ fn a_record_is_found_by_id_then_by_person_then_by_name() {
 }
 
 #[test]
-fn what_a_board_keeps_for_clients_is_bounded_and_has_the_apps_that_portico_shows() {
-    let (mut dashboard, mut report) = dashboard();
-    let home = &mut dashboard.boards[0];
-    home.change_apps(|ids| ids.into_iter().map(|id| format!("{id}-here")).collect());
-    let kept = home.extras(&mut report).unwrap();
-    assert!(kept.contains("\"appId\":\"appjellyfin-here\""), "{kept}");
-    assert!(kept.contains("[\"appnas-here\",\"appjellyfin-here\"]"), "{kept}");
-    let notes = report.notes.len();
-
-    let too_long = "x".repeat(ExtrasOf::MOST_OF_BOARD);
-    home.items[0].kept["options"]["text"] = too_long.clone().into();
-    let kept = home.extras(&mut report).unwrap();
-    assert!(
-        kept.contains("\"clock\"") && kept.contains("appjellyfin-here"),
-        "{kept}"
-    );
-    let note = &report.notes[notes].text;
-    let largest = "1 widget, the largest: \"clock\" \"Time\" with 262";
-    assert!(note.starts_with(largest), "{note}");
-    home.sections[0]["name"] = too_long.into();
-    assert_eq!(home.extras(&mut report), None);
-    assert!(report.notes[notes + 1].text.starts_with("its grid"));
-}
-
-#[test]
 fn keys_of_joined_users_come_along_the_first_time_unless_the_user_is_disabled() {
     let users = vec![("other".to_owned(), Provider::Credentials, "bob".to_owned())];
     let first = |disabled: &[&str]| {
@@ -341,40 +290,6 @@ fn every_column_of_the_first_schema_is_read_or_listed() {
 }
 
 #[test]
-fn boards_of_homarr_1_0_have_one_layout() {
-    let board = "
-        INSERT INTO \"board\" (\"id\", \"name\", \"column_count\") VALUES ('b', 'Home', 8);
-        INSERT INTO \"app\" (\"id\", \"name\", \"icon_url\") VALUES ('one', 'One', '/a.svg'), ('two', 'Two', '/b.svg');
-        INSERT INTO \"section\" (\"id\", \"board_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"name\",
-            \"parent_section_id\") VALUES
-            ('main', 'b', 'empty', 0, 0, NULL, NULL, NULL, NULL), ('media', 'b', 'category', 0, 1, NULL, NULL, 'Media', NULL),
-            ('inner', 'b', 'dynamic', 3, 0, 2, 2, NULL, 'main');
-        INSERT INTO \"item\" (\"id\", \"section_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"options\") VALUES
-            ('i1', 'media', 'app', 0, 0, 1, 1, '{\"json\": {\"appId\": \"one\"}}'),
-            ('i2', 'inner', 'app', 1, 0, 1, 1, '{\"json\": {\"appId\": \"two\"}}'),
-            ('i3', 'main', 'app', 0, 0, 2, 1, '{\"json\": {\"appId\": \"one\"}}');";
-    let homarr = Homarr::read_from(&database(&[SCHEMA_1_0, board])).unwrap();
-    let dashboard = convert(&homarr, &surroundings(), &mut Report::default());
-    let board = &dashboard.boards[0];
-    let app = |id: &str| BoardItem::App { app_id: id.into() };
-    assert_eq!(board.shown(), [app("one"), app("two"), app("one")]);
-    assert_eq!(board.layouts.len(), 1);
-    assert_eq!(board.layouts[0]["columnCount"], 8);
-    let inner = &board.items[1].kept["layouts"][0];
-    assert_eq!(
-        (&inner["sectionId"], &inner["xOffset"]),
-        (&"inner".into(), &1.into())
-    );
-    let section = board
-        .sections
-        .iter()
-        .find(|section| section["id"] == "inner")
-        .unwrap();
-    assert_eq!(section["layouts"][0]["parentSectionId"], "main");
-    assert_eq!(section["layouts"][0]["xOffset"], 3);
-}
-
-#[test]
 fn a_file_with_very_many_unknown_tables_has_a_short_report_or_is_refused() {
     let db = database(&[SCHEMA]);
     let more = |from: usize, to: usize| -> String {
@@ -426,11 +341,28 @@ fn what_homarr_2_adds_comes_along() {
     assert_eq!(board.sections[1]["xOffset"], -1);
     // The rail on the left is read before the main part.
     let app = |id: &str| BoardItem::App { app_id: id.into() };
-    assert_eq!(board.shown(), [app("approuter"), app("appnas")]);
+    let note = BoardItem::Note { text: "Milk".into() };
+    assert_eq!(board.shown(), [app("approuter"), note, app("appnas")]);
     let sections = board.shown_sections();
     let names: Vec<_> = sections.iter().map(|section| section.name.as_deref()).collect();
-    assert_eq!(names, [None, Some("Media")]);
-    assert_eq!(sections[0].items[0].size, Size::Broad);
+    assert_eq!(names, [None, Some("Media"), Some("Later")]);
+    // As wide as the gutter, and as the part between the gutters.
+    let sizes: Vec<Size> = sections[0].items.iter().map(|item| item.size).collect();
+    assert_eq!(sizes, [Size::Broad, Size::Wide]);
+    assert_eq!(sections[2].items, []);
+    let later = &board.sections[3];
+    assert_eq!(
+        (&later["kind"], &later["options"]["title"]),
+        (&"container".into(), &"Later".into())
+    );
+    assert_eq!(later["layouts"][0]["parentSectionId"], "rootmain");
+    assert_eq!(board.looks["opacity"], 99.5);
+    // Pictures in notebooks and CSS.
+    let note = board.items[1].kept["options"]["content"].as_str().unwrap();
+    assert!(note.contains("Milk <img src=\"/api/pictures/"), "{note}");
+    let css = board.looks["customCss"].as_str().unwrap();
+    assert!(css.contains("url(/api/pictures/"), "{css}");
+    assert_eq!(dashboard.used_pictures().count(), 2);
     let router = &dashboard.apps[0];
     assert_eq!(router.href.as_deref(), Some("https://home.example/router"));
     assert_eq!(router.icon_url, "data:image/png;base64,iVBORw==");
@@ -448,7 +380,7 @@ fn what_homarr_2_adds_comes_along() {
         "its owner \"Ann\"",
         "of the branding: its greeting",
         "its icon, the uploaded file \"gone\", is not there",
-        "1 uploaded file, which no app",
+        "1 uploaded file, which nothing shows",
         "1 row of conversations with the assistant",
         "1 row of secrets of custom widgets",
         "its id has a dot or a space",
@@ -462,77 +394,8 @@ fn what_homarr_2_adds_comes_along() {
 }
 
 #[test]
-fn notebooks_and_clocks_come_along_with_sections_and_sizes() {
-    let board = "
-        INSERT INTO \"board\" (\"id\", \"name\", \"column_count\") VALUES ('b', 'Home', 8);
-        INSERT INTO \"section\" (\"id\", \"board_id\", \"kind\", \"x_offset\", \"y_offset\", \"name\") VALUES
-            ('main', 'b', 'empty', 0, 0, NULL), ('media', 'b', 'category', 0, 1, ' Media ');
-        INSERT INTO \"item\" (\"id\", \"section_id\", \"kind\", \"x_offset\", \"y_offset\", \"width\", \"height\", \"options\") VALUES
-            ('i1', 'main', 'notebook', 0, 0, 8, 3, '{\"json\": {\"content\": \"<p>Milk</p>\"}}'),
-            ('i2', 'main', 'clock', 0, 3, 2, 1,
-                '{\"json\": {\"useCustomTimezone\": true, \"timezone\": \"Europe/Berlin\"}}'),
-            ('i3', 'media', 'clock', 0, 0, 2, 2, '{\"json\": {\"timezone\": \"Europe/Berlin\"}}'),
-            ('i4', 'media', 'weather', 2, 0, 1, 1, '{\"json\": {}}'),
-            ('i5', 'media', 'notebook', 3, 0, 1, 1, '{\"json\": {}}');";
-    let homarr = Homarr::read_from(&database(&[SCHEMA_1_0, board])).unwrap();
-    let mut report = Report::default();
-    let dashboard = convert(&homarr, &surroundings(), &mut report);
-    let clock = |zone: Option<&str>| BoardItem::Clock {
-        time_zone: zone.map(Into::into),
-    };
-    let note = |text: &str| BoardItem::Note { text: text.into() };
-    let placed = |item, size| PlacedItem { item, size };
-    let section = |name: Option<&str>, items| Section {
-        name: name.map(Into::into),
-        collapsed: false,
-        items,
-    };
-    let expected = [
-        section(
-            None,
-            vec![
-                placed(note("Milk"), Size::Wide),
-                placed(clock(Some("Europe/Berlin")), Size::Broad),
-            ],
-        ),
-        section(
-            Some("Media"),
-            vec![placed(clock(None), Size::Large), placed(note(""), Size::Small)],
-        ),
-    ];
-    assert_eq!(dashboard.boards[0].shown_sections(), expected);
-    let told = |words: &str| report.notes.iter().any(|note| note.text.contains(words));
-    assert!(told("1 of the widget \"weather\"") && !told("widget \"clock\"") && !told("notebook"));
-}
-
-#[test]
-fn a_notebook_that_is_too_large_goes_alone_and_by_name() {
-    let (mut dashboard, mut report) = dashboard();
-    let home = &mut dashboard.boards[0];
-    let widget = |text: String, title: &str| crate::Item {
-        kept: serde_json::json!({
-            "kind": "notebook", "options": { "content": text }, "advancedOptions": { "title": title },
-        }),
-        shown: None,
-        part: 0,
-        size: Size::Small,
-    };
-    home.items.push(widget("x".repeat(300_000), "Diary"));
-    for _ in 0..7 {
-        home.items.push(widget("y".repeat(1000), "Short"));
-    }
-    let notes = report.notes.len();
-    let kept = home.extras(&mut report).unwrap();
-    assert_eq!(kept.matches("\"Short\"").count(), 7);
-    assert!(!kept.contains("Diary") && kept.contains("\"clock\""));
-    let note = &report.notes[notes].text;
-    let named = "1 widget, the largest: \"notebook\" \"Diary\" with 300";
-    assert!(note.starts_with(named), "{note}");
-}
-
-#[test]
 fn notes_of_a_board_that_is_joined_do_not_claim_its_widgets() {
-    let (dashboard, mut report) = dashboard();
+    let (mut dashboard, mut report) = dashboard();
     let keys = keys(&dashboard);
     let about = |report: &Report, words: &str| {
         let notes = report.notes.iter();
@@ -540,14 +403,97 @@ fn notes_of_a_board_that_is_joined_do_not_claim_its_widgets() {
             .filter(|note| note.name == "Home" && note.text.contains(words))
             .count()
     };
+    // Also not what follows from a user who is left out.
+    for board in &mut dashboard.boards {
+        board.board.creator_id = Some("userdave".into());
+    }
     assert_eq!(about(&report, "its grid"), 1);
     let lost = report.counts[&Kind::Board].lost;
     let present = Present {
         boards: vec![("here".into(), "home".into())],
+        users: vec![("person".into(), Provider::Ldap, "dave".into())],
+        linked: ["person".to_owned()].into(),
         ..Present::default()
     };
     merge(dashboard, &present, &keys, &mut report);
+    let creators = report
+        .notes
+        .iter()
+        .filter(|note| note.text.starts_with("its creator"));
+    let creators: Vec<&str> = creators.map(|note| &note.name[..]).collect();
+    assert!(
+        creators.contains(&"Lab") && !creators.contains(&"Home"),
+        "{creators:?}"
+    );
     assert_eq!(about(&report, "its grid"), 0);
     assert_eq!(about(&report, "a board of this name is here"), 1);
     assert!(report.counts[&Kind::Board].lost < lost);
+}
+
+#[test]
+fn the_home_boards_are_those_that_homarr_shows() {
+    let homes = |everyone: [&str; 2], server: [&str; 2]| {
+        let value = |board: &str| match board {
+            "" => "NULL".to_owned(),
+            board => format!("'{board}'"),
+        };
+        let [home, mobile] = everyone.map(value);
+        let [of_server, mobile_of_server] =
+            server.map(|board| value(board).replace('\'', "\"").to_lowercase());
+        let sql = format!(
+            "INSERT INTO \"board\" (\"id\", \"name\", \"is_public\") VALUES
+                ('a', 'A', 1), ('b', 'B', 1), ('m', 'M', 1), ('private', 'P', 0);
+            INSERT INTO \"group\" (\"id\", \"name\", \"home_board_id\", \"mobile_home_board_id\", \"position\")
+                VALUES ('e', 'everyone', {home}, {mobile}, -1);
+            INSERT INTO \"serverSetting\" VALUES ('board',
+                '{{\"json\": {{\"homeBoardId\": {of_server}, \"mobileHomeBoardId\": {mobile_of_server}}}}}');"
+        );
+        let homarr = Homarr::read_from(&database(&[SCHEMA, &sql])).unwrap();
+        let mut report = Report::default();
+        let dashboard = convert(&homarr, &surroundings(), &mut report);
+        let of_all = dashboard.default_homes.first().map(|home| home.boards.clone());
+        let of_all = of_all.unwrap_or_default();
+        let lost = report
+            .notes
+            .iter()
+            .filter(|note| note.text.starts_with("the home board of the server"));
+        let text = |board: Option<String>| board.unwrap_or_default();
+        let shown = [
+            of_all.home_board_id,
+            of_all.mobile_home_board_id,
+            dashboard.start_board,
+        ];
+        (shown.map(text), lost.count())
+    };
+    let expected = |boards: [&str; 3], lost: usize| (boards.map(str::to_owned), lost);
+    assert_eq!(homes(["", ""], ["b", "m"]), expected(["b", "m", ""], 0));
+    // On phones, everyone's board for all screens comes before the server's for phones, which only visitors see.
+    assert_eq!(homes(["a", ""], ["b", "m"]), expected(["a", "", "b"], 1));
+    assert_eq!(homes(["a", ""], ["b", "b"]), expected(["a", "", "b"], 0));
+    assert_eq!(homes(["a", ""], ["a", ""]), expected(["a", "", ""], 0));
+    assert_eq!(homes(["a", ""], ["", "m"]), expected(["a", "", ""], 1));
+    assert_eq!(homes(["", "m"], ["b", ""]), expected(["b", "m", ""], 0));
+    assert_eq!(homes(["a", "m"], ["private", ""]), expected(["a", "m", ""], 1));
+    assert_eq!(homes(["a", ""], ["gone", ""]), expected(["a", "", ""], 0));
+}
+
+#[test]
+fn what_cannot_be_read_of_a_user_has_a_line() {
+    let odd = "UPDATE \"user\" SET \"header_preferences\" = 'no json', \"color_scheme\" = 'sepia'";
+    let homarr = Homarr::read_from(&database(&[SCHEMA, STEPS_2, HOUSEHOLD_2, odd])).unwrap();
+    let mut report = Report::default();
+    let dashboard = convert(&homarr, &surroundings(), &mut report);
+    assert_eq!(dashboard.users[0].preferences.get("headerPreferences"), None);
+    let told = |words: &str| {
+        report
+            .notes
+            .iter()
+            .any(|note| note.name == "Ann" && note.text.contains(words))
+    };
+    assert!(
+        told("headerPreferences, which cannot be read"),
+        "{:?}",
+        report.notes
+    );
+    assert!(told("no such colour scheme as \"sepia\""), "{:?}", report.notes);
 }

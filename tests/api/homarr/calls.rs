@@ -332,6 +332,22 @@ fn limits_are_those_of_the_interface() {
         let stream = admin.send("GET", &path, &[("trpc-accept", "application/jsonl")], None);
         assert_eq!(stream.assert_status(200).text().lines().count(), 258);
     }
+    // A client that speaks plain JSON reads plain JSON.
+    let names = vec!["app.byId"; 257].join(",");
+    let plain = json!({"0": {"id": "x"}});
+    let path = format!("/api/trpc/{names}?batch=1");
+    for answer in [
+        admin.get(&format!("{path}&input={}", escape(&plain.to_string()))),
+        admin.post(&path, &plain),
+    ] {
+        let each = answer.assert_status(400).json();
+        assert_eq!(each[0]["error"]["data"]["path"], "app.byId", "{}", each[0]);
+        assert_eq!(
+            each[1]["error"]["json"]["data"]["path"], "app.byId",
+            "{}",
+            each[1]
+        );
+    }
     let many = vec!["user.getTourStatus"; 1025].join(",");
     let refused = admin
         .get(&format!("/api/trpc/{many}?batch=1"))

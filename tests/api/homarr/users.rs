@@ -180,12 +180,39 @@ fn the_old_form_of_the_search_engine_and_preferences_as_texts_work() {
         (&read_back["ddgBangs"], &read_back["firstDayOfWeek"]),
         (&json!(true), &json!(3))
     );
-    for wrong in [json!({"ddgBangs": "maybe"}), json!({"firstDayOfWeek": "Monday"})] {
+    let header = json!({"version": 3, "visible": false});
+    let kept = json!({"byteUnitSystem": "binary", "completedBoardTour": true, "headerPreferences": header});
+    key.patch("/api/users/preferences", &kept).assert_status(200);
+    let before = preferences();
+    assert_eq!(
+        (&before["byteUnitSystem"], &before["headerPreferences"]),
+        (&json!("binary"), &header)
+    );
+    // What is refused changes nothing, also no other preference.
+    for wrong in [
+        json!({"ddgBangs": "maybe"}),
+        json!({"firstDayOfWeek": "Monday"}),
+        json!({"openSearchInNewTab": true, "firstDayOfWeek": 9}),
+        json!({"openSearchInNewTab": true, "homeBoardId": 5}),
+        json!({"openSearchInNewTab": true, "colorScheme": "sepia"}),
+        json!({"openSearchInNewTab": true, "byteUnitSystem": "bytes"}),
+        json!({"byteUnitSystem": 5}),
+        json!({"completedManageTour": "x"}),
+        json!({"headerPreferences": "x"}),
+        json!({"enableRightClickOnWidgets": 1}),
+        json!({"unknown": 1, "userId": id}),
+    ] {
         key.patch("/api/users/preferences", &wrong).assert_status(400);
+        assert_eq!(preferences(), before, "{wrong}");
     }
-    key.patch("/api/users/preferences", &json!({"byteUnitSystem": "binary"}))
-        .assert_status(200);
-    assert_eq!(preferences()["byteUnitSystem"], "binary");
+    let defaults = json!({"byteUnitSystem": null, "headerPreferences": null, "ddgBangs": null});
+    key.patch("/api/users/preferences", &defaults).assert_status(200);
+    let after = preferences();
+    assert_eq!(
+        (&after["byteUnitSystem"], &after["ddgBangs"]),
+        (&json!("decimal"), &json!(true))
+    );
+    assert_eq!(after.get("headerPreferences"), None);
 
     // user.ts:602, deprecated: without openInNewTab, which stays.
     let old = json!({"userId": id, "defaultSearchEngineId": null, "ddgBangsEnabled": false});

@@ -12,18 +12,26 @@ fn household(place: &Workspace, more: &str) -> std::path::PathBuf {
     place.database("two.sqlite", NEWEST, &sql)
 }
 
+/// Another board than everyone's for people who are not signed in, and an app whose link has no scheme.
+const MORE: &str = "
+    INSERT INTO \"board\" (\"id\", \"name\", \"is_public\") VALUES ('boardhall', 'Hall', 1);
+    INSERT INTO \"group\" (\"id\", \"name\", \"home_board_id\", \"position\") VALUES ('groupall', 'everyone', 'boardtwo', -1);
+    INSERT INTO \"serverSetting\" VALUES ('board', '{\"json\": {\"homeBoardId\": \"boardhall\"}}');
+    UPDATE \"app\" SET \"href\" = 'nas:5000' WHERE \"id\" = 'appnas';";
+
 #[test]
 fn a_household_on_homarr_2_comes_along_with_keys_of_every_form() {
     let place = Workspace::new();
-    let file = household(&place, "");
+    let file = household(&place, MORE);
     let mut server = Portico::start();
     server.stop();
     let url = ["--public-url", "https://home.example"];
-    let report = report(&file, &server.data(), &url);
-    assert_eq!(created(&report), [1, 1, 2, 0, 1, 3, 0]);
-    assert_eq!(report["schema"]["migration"], "0048_add_fixed_board_scaling");
-    assert_eq!(report["schema"]["newerMigrations"], 0);
-    let notes = report["notes"].to_string();
+    let first = report(&file, &server.data(), &url);
+    assert_eq!(created(&first), [2, 1, 2, 0, 2, 3, 0]);
+    assert_eq!(first["schema"]["migration"], "0048_add_fixed_board_scaling");
+    assert_eq!(first["schema"]["newerMigrations"], 0);
+    let notes = first["notes"].to_string();
+    assert!(notes.contains("did you mean http://nas:5000"), "{notes}");
     assert!(
         notes.contains("its name is written \\\"ann\\\" in Portico"),
         "{notes}"
@@ -39,8 +47,24 @@ fn a_household_on_homarr_2_comes_along_with_keys_of_every_form() {
         (&site["name"], &site["accentColor"]),
         (&json!("Casa Ann"), &json!("#0d47a1"))
     );
+    assert_eq!(document["homeBoard"], "Two");
+    assert_eq!(site["startBoard"], "Hall");
     let logo = document["pictures"][0]["id"].as_str().expect("a logo");
     assert_eq!(site["logo"], logo);
+    // The other one is in a notebook and in CSS.
+    let db = Connection::open(server.data().join("portico.db")).expect("the database");
+    let pictures: u32 = db
+        .query_row("SELECT count(*) FROM picture", [], |row| row.get(0))
+        .expect("pictures");
+    assert_eq!(pictures, 2);
+    drop(db);
+
+    // The second time nothing is kept that is here already.
+    let second = report(&file, &server.data(), &url);
+    assert_eq!(created(&second), [0; 7]);
+    let notes = second["notes"].to_string();
+    assert!(!notes.contains("nas:5000"), "{notes}");
+    assert_eq!(export(&server.data()), document);
 
     server.start_again();
     let okid2 = format!("okid2.{}", "0123456789abcdef".repeat(4));

@@ -17,7 +17,21 @@ const SIZES: [(&str, u64, u64); 7] = [
 /// The most columns of a layout.
 const MOST_COLUMNS: u64 = 24;
 
-/// Places for new items: in the first section without a name.
+/// The columns of a section without a name: those of its gutter, or those between the gutters, of which only Homarr 2
+/// has some.
+fn columns_of(section: &Value, layout: &Value) -> u64 {
+    let all = layout["columnCount"].as_u64().unwrap_or(10).max(1);
+    let gutter = |key: &str| layout[key].as_u64().unwrap_or_default();
+    let left = gutter("leftGutterColumnCount").min(all - 1);
+    let right = gutter("rightGutterColumnCount").min(all - left - 1);
+    match section["xOffset"].as_i64() {
+        Some(-1) => left,
+        Some(1) => right,
+        _ => all - left - right,
+    }
+}
+
+/// Places for new items: in the uppermost section without a name, and not in a gutter if there is another one.
 pub(super) struct Places {
     section: Value,
     /// The id of each layout, and what is taken there.
@@ -26,10 +40,16 @@ pub(super) struct Places {
 
 impl Places {
     pub fn of(layouts: Vec<Value>, sections: &[Value], items: &[Value]) -> Self {
-        let mut empty = sections.iter().filter(|section| section["kind"] == "empty");
-        let section = empty.next().map_or(Value::Null, |section| section["id"].clone());
+        let empty = sections.iter().filter(|section| section["kind"] == "empty");
+        let number = |section: &Value, key: &str| section[key].as_i64().unwrap_or_default();
+        let first = empty.min_by_key(|section| {
+            let is_gutter = number(section, "xOffset") != 0;
+            (number(section, "yOffset"), is_gutter)
+        });
+        let first = first.unwrap_or(&Value::Null);
+        let section = first["id"].clone();
         let layouts = layouts.into_iter().map(|layout| {
-            let columns = layout["columnCount"].as_u64().unwrap_or(10);
+            let columns = columns_of(first, &layout);
             let places = |all: &[Value], key: &str| -> Vec<Area> {
                 let places = all.iter().filter_map(|one| one["layouts"].as_array()).flatten();
                 let here = places.filter(|place| place["layoutId"] == layout["id"] && place[key] == section);
@@ -125,6 +145,8 @@ fn columns(x: u64, width: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn area(x: u64, y: u64, width: u64, height: u64) -> Area {
@@ -133,6 +155,30 @@ mod tests {
 
     fn corner(area: Area) -> (u64, u64, u64) {
         (area.x, area.y, area.width)
+    }
+
+    #[test]
+    fn the_section_is_the_uppermost_one_and_its_columns_are_those_between_the_gutters() {
+        let layout = json!({
+            "id": "l", "columnCount": 10, "leftGutterColumnCount": 2, "rightGutterColumnCount": 1,
+        });
+        let section =
+            |id: &str, x: i64, y: i64| json!({ "id": id, "kind": "empty", "xOffset": x, "yOffset": y });
+        let lower = section("lower", 0, 2);
+        let (left, main) = (section("left", -1, 0), section("main", 0, 0));
+        let category = json!({ "id": "category", "kind": "category", "xOffset": 0, "yOffset": -1 });
+        let next = |sections: &[&Value], kind: &str| {
+            let sections: Vec<Value> = sections.iter().map(|section| (*section).clone()).collect();
+            let places = Places::of(vec![layout.clone()], &sections, &[]).next(kind);
+            (places[0]["sectionId"].clone(), places[0]["width"].clone())
+        };
+        // `assistant` is 10 cells wide where there is room.
+        let expected = (json!("main"), json!(7));
+        assert_eq!(next(&[&lower, &left, &category, &main], "assistant"), expected);
+        assert_eq!(next(&[&lower, &left], "assistant"), (json!("left"), json!(2)));
+        assert_eq!(next(&[&lower], "assistant"), (json!("lower"), json!(7)));
+        let narrow = json!({ "columnCount": 1, "leftGutterColumnCount": 3, "rightGutterColumnCount": 3 });
+        assert_eq!(columns_of(&main, &narrow), 1);
     }
 
     #[test]

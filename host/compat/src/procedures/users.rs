@@ -52,7 +52,8 @@ pub(super) static PROCEDURES: &[Procedure] = &[
 fn kept_value(extras: &Map<String, Value>, key: &str) -> Value {
     let default = PREFERENCES.iter().find(|(name, _)| *name == key);
     let default = default.map(|(_, default)| default.clone()).unwrap_or_default();
-    extras.get(key).cloned().unwrap_or(default)
+    let kept = extras.get(key).filter(|value| !value.is_null());
+    kept.cloned().unwrap_or(default)
 }
 
 /// `{userId}` -> Portico's fields and those of the extras.
@@ -145,8 +146,9 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
         preferences[key] = kept_value(&extras, key);
     }
     // Its default is the client's: it exists once a client has set it.
-    if let Some(value) = extras.get("headerPreferences") {
-        preferences["headerPreferences"] = value.clone();
+    let header = kept_value(&extras, "headerPreferences");
+    if !header.is_null() {
+        preferences["headerPreferences"] = header;
     }
     let current = caller.user().await?;
     if current["id"] == *id {
@@ -155,21 +157,22 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
     Ok(preferences.into())
 }
 
-/// `{userId?, …}` with the preferences that change -> all of them.
+/// `{userId?, …}` with the preferences that change -> all of them. Other keys are ignored. Nothing changes if a value is
+/// refused by its type.
 async fn change_preferences(caller: &Caller, input: Value) -> Outcome {
     let id = whose(caller, &input).await?;
     let mut changes = input.as_object().cloned().unwrap_or_default();
+    changes.retain(|key, _| FORMS.iter().any(|(name, _)| name == key));
     for (key, value) in &mut changes {
         *value = plain(key, value.take());
     }
-    let input = Value::Object(changes.clone());
     let has = |key: &str| changes.contains_key(key);
-    if !changes.keys().any(|key| key != "userId") {
+    if changes.is_empty() {
         return Err(Failure::new(Code::BadRequest, "Supply at least one preference"));
     }
-    for key in ["ddgBangs", "enableRightClickOnWidgets"] {
-        if has(key) {
-            boolean(&input, key)?;
+    for (key, form) in &FORMS {
+        if let Some(value) = changes.get(*key) {
+            form.check(key, value)?;
         }
     }
     let is_own = caller.user_id().await? == id;
@@ -219,6 +222,61 @@ async fn change_preferences(caller: &Caller, input: Value) -> Outcome {
         extras::change_of_user(caller, &id, kept).await?;
     }
     preferences(&caller.again(), json!({ "userId": id })).await
+}
+
+/// What a preference may be. Those that Portico only keeps may also be null, which is their default.
+enum Form {
+    Boolean,
+    Day,
+    /// An id, or null.
+    Id,
+    OneOf(&'static [&'static str]),
+    Kept(&'static Form),
+    Object,
+}
+
+static FORMS: [(&str, Form); 13] = [
+    ("homeBoardId", Form::Id),
+    ("mobileHomeBoardId", Form::Id),
+    ("defaultSearchEngineId", Form::Id),
+    ("openSearchInNewTab", Form::Boolean),
+    ("firstDayOfWeek", Form::Day),
+    ("pingIconsEnabled", Form::Boolean),
+    ("colorScheme", Form::OneOf(&["light", "dark", "auto"])),
+    ("ddgBangs", Form::Kept(&Form::Boolean)),
+    ("enableRightClickOnWidgets", Form::Kept(&Form::Boolean)),
+    ("completedManageTour", Form::Kept(&Form::Boolean)),
+    ("completedBoardTour", Form::Kept(&Form::Boolean)),
+    ("byteUnitSystem", Form::Kept(&Form::OneOf(&["decimal", "binary"]))),
+    ("headerPreferences", Form::Kept(&Form::Object)),
+];
+
+impl Form {
+    fn check(&self, key: &str, value: &Value) -> Result<(), Failure> {
+        let (is_right, rule) = match self {
+            Self::Kept(_) if value.is_null() => return Ok(()),
+            Self::Kept(form) => return form.check(key, value),
+            Self::Boolean => (value.is_boolean(), "must be true or false".to_owned()),
+            Self::Day => {
+                let day = value.as_f64().filter(|day| day.fract() == 0.0);
+                let is_day = day.is_some_and(|day| (0.0..=6.0).contains(&day));
+                (is_day, "must be a whole number from 0 to 6".to_owned())
+            }
+            Self::Id => (
+                value.is_null() || value.is_string(),
+                "must be a text or null".to_owned(),
+            ),
+            Self::OneOf(names) => {
+                let is_one = value.as_str().is_some_and(|value| names.contains(&value));
+                (is_one, format!("must be {}", names.join(" or ")))
+            }
+            Self::Object => (value.is_object(), "must be an object".to_owned()),
+        };
+        match is_right {
+            true => Ok(()),
+            false => Err(Failure::bad_input(key, &rule)),
+        }
+    }
 }
 
 /// A preference that a script has sent as a text: `"true"` and `"1"` where Homarr has a boolean and a number.

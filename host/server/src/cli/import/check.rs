@@ -11,6 +11,7 @@ use portico_model::{
     Provider,
     error::{Code, Error},
 };
+use portico_rules::links;
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{Access, AppFilter, Slice, UserFilter};
 
@@ -44,7 +45,7 @@ pub async fn check(
         let answer = trial.call(apply, &Identity::operator(), REQUEST_ID, input).await;
         match answer {
             Ok(answer) => {
-                note_warnings(&answer, report)?;
+                note_warnings(&answer, dashboard, report)?;
                 break;
             }
             Err(error) if error.code == Code::BadRequest && !error.issues.is_empty() => {
@@ -59,11 +60,21 @@ pub async fn check(
 }
 
 /// Notes what was accepted though it breaks a rule of new records.
-fn note_warnings(answer: &str, report: &mut Report) -> anyhow::Result<()> {
+fn note_warnings(answer: &str, dashboard: &Dashboard, report: &mut Report) -> anyhow::Result<()> {
     let applied: portico_service::report::Report = serde_json::from_str(answer)?;
+    // A warning has a name and a rule, and several apps may have both.
+    let mut meant: HashMap<(&str, String), Vec<&str>> = HashMap::new();
+    for app in &dashboard.apps {
+        if let Some(rule) = app.href.as_deref().and_then(links::problem) {
+            let ids = meant.entry((app.name.trim(), rule.into())).or_default();
+            ids.push(&app.id);
+        }
+    }
     for warning in applied.warnings.iter().filter(|warning| warning.kind == "app") {
+        let ids = meant.get_mut(&(&warning.name[..], warning.message.clone()));
+        let id = ids.and_then(Vec::pop).unwrap_or_default();
         let text = format!("its {} {}", warning.field, warning.message);
-        report.note(Kind::App, &warning.name, What::Kept, text);
+        report.note_of(Kind::App, (id, &warning.name), What::Kept, text);
     }
     Ok(())
 }

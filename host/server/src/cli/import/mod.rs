@@ -25,8 +25,9 @@ FILE is Homarr's db.sqlite (in its data folder, under db/), the ZIP of a backup 
 Homarr's data folder, itself or as .zip, .tar or .tar.gz. Stop Homarr first, unless you give its backup.
 
 What comes along: users with their passwords, preferences and images, groups with permissions and
-members, API keys, invites that have not expired, apps, search engines, and boards with their apps,
-bookmarks and shares. Grids, widgets and looks of boards are kept for clients of Homarr. Ids stay.
+members, API keys, invites that have not expired, apps, search engines, and boards with their sections,
+apps, bookmarks, notes, clocks and shares; home boards, uploaded pictures, and the name, colour and logo
+of the dashboard. Grids, other widgets and looks of boards are kept for clients of Homarr. Ids stay.
 People sign in with the passwords that they have, and scripts go on with their API keys.
 docs/homarr.md says for every other thing of Homarr what becomes of it.
 

@@ -117,6 +117,7 @@ async fn read_present(
     let homes = transaction.list_default_homes().await?;
     present.has_default_home = homes.iter().any(|home| home.group_id.is_none());
     let looks = transaction.get_looks().await?;
+    present.has_start_board = looks.start_board.is_some();
     present.has_looks = looks.name.is_some() || looks.accent_color.is_some() || looks.logo.is_some();
     let api_keys = transaction.list_keys(None).await?;
     present.secrets.extend(api_keys.into_iter().map(|key| key.id));
@@ -187,7 +188,6 @@ impl Writing<'_> {
         report: &mut Report,
     ) -> Result<(), Error> {
         self.put_pictures(transaction, plan).await?;
-        set_looks(transaction, &plan.new.branding).await?;
         for engine in &plan.new.search_engines {
             let keys = (self.key(&engine.name), self.key(&engine.short));
             let is_free = transaction.insert_search_engine(engine, keys.0, keys.1).await?;
@@ -219,6 +219,7 @@ impl Writing<'_> {
         for board in &plan.new.boards {
             self.insert_board(transaction, board, report).await?;
         }
+        set_looks(transaction, &plan.new).await?;
         for user in &plan.new.users {
             set_home_boards(transaction, &user.user, report).await?;
         }
@@ -336,16 +337,18 @@ impl Writing<'_> {
     }
 }
 
-/// Makes the branding the looks of the dashboard.
-async fn set_looks(transaction: &mut dyn DashboardTransaction, branding: &Branding) -> Result<(), Error> {
-    if *branding == Branding::default() {
+/// Makes the branding, and the board for people who are not signed in, looks of the dashboard.
+async fn set_looks(transaction: &mut dyn DashboardTransaction, new: &Dashboard) -> Result<(), Error> {
+    let branding = &new.branding;
+    if *branding == Branding::default() && new.start_board.is_none() {
         return Ok(());
     }
     let present = transaction.get_looks().await?;
     let looks = Looks {
-        name: branding.name.clone(),
-        accent_color: branding.accent_color.clone(),
-        logo: branding.logo.clone(),
+        name: branding.name.clone().or(present.name),
+        accent_color: branding.accent_color.clone().or(present.accent_color),
+        logo: branding.logo.clone().or(present.logo),
+        start_board: new.start_board.clone().or(present.start_board),
         ..present
     };
     transaction.set_looks(&looks).await?;
