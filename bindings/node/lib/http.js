@@ -4,6 +4,7 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { nodeHTTPRequestHandler } from "@trpc/server/adapters/node-http";
+import { toTrpc } from "./router.js";
 import { SETTING_COOKIES } from "./sessions.js";
 
 const MEGABYTE = 1024 * 1024;
@@ -33,8 +34,8 @@ function checkStream(info) {
   if (path) throw new TRPCError({ code: "BAD_REQUEST", message: `${path} sets a cookie, which a stream cannot: send it by httpLink or httpBatchLink` });
 }
 
-/** @param {any} router @param {any} options */
-export function handler(router, options) {
+/** @param {any} router @param {any} options @param {(level: string, message: string) => void} log */
+export function handler(router, options, log) {
   const { authenticate, identify, cookie, address, ...settings } = { ...DEFAULTS, ...options };
   if (typeof authenticate !== "function" && !identify) {
     throw new TypeError("portico.trpc needs { authenticate }, which says who calls");
@@ -50,9 +51,13 @@ export function handler(router, options) {
     checkOrigin(method, header, settings);
     if (!authenticate) checkStream(info);
     const setToken = (/** @type {string} */ token) => setCookie(cookie(token, isPublicSecure || isSecure));
-    const common = { address: address ? await address(request) : from(), setToken };
-    if (!authenticate) return { ...common, ...(await identify(header)) };
-    return { ...common, caller: (await authenticate(request)) ?? {} };
+    try {
+      const common = { address: address ? await address(request) : from(), setToken };
+      if (!authenticate) return { ...common, ...(await identify(header)) };
+      return { ...common, caller: (await authenticate(request)) ?? {} };
+    } catch (error) {
+      throw toTrpc(error, "who calls", log);
+    }
   };
 
   /** @param {any} original what `authenticate` gets @param {any} request @param {any} response */

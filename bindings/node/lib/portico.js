@@ -215,11 +215,12 @@ export class Portico {
     return this.#router;
   }
 
+    const { log } = this.#surroundings;
   /** Serves the procedures over HTTP. @param {any} options */
   trpc(options = {}) {
     const isOurs = this.#isReady && !options.authenticate;
-    if (!isOurs) return handler(this.#withoutSessions, options);
-    return handler(this.#router, { ...options, ...sessionsOf(this, this.#limits.sessionMostMilliseconds) });
+    if (!isOurs) return handler(this.#withoutSessions, options, log);
+    return handler(this.#router, { ...options, ...sessionsOf(this, this.#limits.sessionMostMilliseconds) }, log);
   }
 
   /** Ends the threads. Calls after this are refused. */

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { createTRPCClient, httpBatchStreamLink, httpLink } from "@trpc/client";
-import { Portico } from "../lib/index.js";
+import { databaseOf } from "../lib/databases.js";
+import { Portico, PorticoError } from "../lib/index.js";
 
 const isNew = Number(process.versions.node.split(".")[0]) >= 24;
 const ACCOUNT = { username: "ada", password: "correct horse" };
@@ -201,6 +202,53 @@ test("surroundings that return promises are refused over SQLite, by name", async
   await portico.close();
   await end();
 });
+  for (const [wrong, what] of [[["x"], "a list where the contract wants"], [{ tag: "only", val: [5] }, "val\\[0\\]: a number where the contract wants a text"]]) {
+    surroundings.visibleAppsOf = () => wrong;
+    await assert.rejects(portico.apps.all(ben), { message: new RegExp(`^surroundings\\.visibleAppsOf returned ${what}`) });
+  }
+  surroundings.visibleAppsOf = () => ({ tag: "only", val: [] });
+  assert.deepEqual(await portico.apps.all(ben), []);
+  await portico.close();
+  await end();
+});
+
+test("upgrades and lists of groups and invites, which grow with the data, run in a thread", async () => {
+  const { database, end } = await DATABASES[isNew ? "node:sqlite" : "better-sqlite3"]();
+  const portico = await Portico.open({ database });
+  let statements = 0;
+  for (const name of ["prepare", "exec"]) {
+    const original = database[name];
+    database[name] = (...values) => (statements++, original.apply(database, values));
+  }
+  /** How many new statements a call runs before this thread does anything else. */
+  const atOnce = (call) => {
+    const before = statements;
+    return [call(), statements - before];
+  };
+  const [person, ofPerson] = atOnce(() => portico.people.getPerson("x"));
+  assert.notEqual(ofPerson, 0, "a call that costs little runs here");
+  await person;
+  for (const name of ["migrate", "listGroups", "listInvites"]) {
+    const [listed, ofList] = atOnce(() => portico.people[name]());
+    assert.equal(ofList, 0, name);
+    await listed;
+  }
+  await portico.close();
+  await end();
+});
+
+test("while the database is away a request with a cookie is told so, and the log why", async () => {
+  const { database, end } = await Object.values(DATABASES)[0]();
+  const log = [];
+  const portico = await Portico.open({ database, log: (level, text) => log.push(`${level}: ${text}`) });
+  portico.people.authenticate = async () => {
+    throw new PorticoError("unavailable", "Storage is unavailable", { cause: new Error("connect ECONNREFUSED 10.0.0.5:5432") });
+  };
+  const { client, set } = browser(portico.trpc());
+  assert.equal(await client.session.get.query(), null);
+  set("portico_session=x");
+  assert.equal(await code(client.session.get.query()), "SERVICE_UNAVAILABLE");
+  assert.match(log.join(), /^error: who calls: Storage is unavailable \(Error: connect ECONNREFUSED/);
 
 test("a connection that breaks while a transaction has it costs that call an error, and not the process", async () => {
   let isListening;

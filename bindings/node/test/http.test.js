@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { createTRPCClient, httpBatchLink, httpLink } from "@trpc/client";
 import express from "express";
 import Fastify from "fastify";
-import { Portico } from "../lib/index.js";
+import { Portico, PorticoError } from "../lib/index.js";
 import { memory } from "./storage.js";
 
 const storage = memory();
@@ -101,6 +101,26 @@ test("a fault of storage is logged, and not shown", async () => {
   assert.doesNotMatch(await answer.text(), /secret/);
   assert.match(log.at(-1), /error: app\.byId: storage\.getApp threw: a secret cause/);
   await broken.close();
+});
+
+test("a fault of the dashboard while it looks up who calls is logged, and not shown", async () => {
+  const fails = async (options) => {
+    const answer = await portico.trpc({ authenticate, ...options })(new Request('http://d.example/trpc/app.byId?input={"id":"x"}'));
+    const { error } = await answer.json();
+    return [answer.status, error.message, error.data.code];
+  };
+  const thrown = (error) => () => { throw error; };
+  const lost = thrown(new Error("connect ECONNREFUSED 10.0.0.5:5432 user=dash"));
+  const internal = [500, "Internal server error", "INTERNAL_SERVER_ERROR"];
+  for (const options of [{ authenticate: lost }, { authenticate: async () => lost() }, { address: lost }]) {
+    log.length = 0;
+    assert.deepEqual(await fails(options), internal);
+    assert.match(log.join(), /^error: who calls: connect ECONNREFUSED 10\.0\.0\.5:5432 user=dash \(/);
+  }
+  assert.deepEqual(await fails({ authenticate: thrown(undefined) }), internal);
+  const away = thrown(new PorticoError("unavailable", "the database is away"));
+  assert.deepEqual(await fails({ authenticate: away }), [503, "The dashboard cannot answer now: try again", "SERVICE_UNAVAILABLE"]);
+  assert.deepEqual(await fails({ authenticate: thrown(new PorticoError("unauthorized", "Sign in")) }), [401, "Sign in", "UNAUTHORIZED"]);
 });
 
 test("with { publicUrl } a site whose name points here is another site", async () => {
