@@ -11,7 +11,8 @@ const MEGABYTE = 1024 * 1024;
 const DEFAULTS = { maxBodySize: 16 * MEGABYTE, maxBatchSize: 256, origins: /** @type {string[]} */ ([]), publicUrl: undefined };
 
 /**
- * Refuses a change that a page of another site made the browser send. Programs send neither header.
+ * Refuses a change that a page of another site made the browser send. Programs send neither header. A site whose name is made
+ * to lead here (DNS rebinding) is `same-origin` to its pages: with `publicUrl` they have to name that host, too.
  * @param {string | undefined} method
  * @param {(name: string) => string | null | undefined} header
  * @param {{ origins: string[], publicUrl?: string }} options
@@ -19,12 +20,13 @@ const DEFAULTS = { maxBodySize: 16 * MEGABYTE, maxBatchSize: 256, origins: /** @
 function checkOrigin(method, header, { origins, publicUrl }) {
   if (method === "GET" || method === "HEAD") return;
   const [site, origin] = [header("sec-fetch-site"), header("origin")];
-  if (site === "same-origin" || site === "none" || (origin && origins.includes(origin))) return;
-  const own = publicUrl ? new URL(publicUrl).host : header("host");
-  const isOwn = origin ? URL.canParse(origin) && new URL(origin).host === own : !site;
-  if (!isOwn || site) {
-    throw new TRPCError({ code: "FORBIDDEN", message: "A page of another site sent this request" });
+  if (origin && origins.includes(origin)) return;
+  if (!site || site === "same-origin" || site === "none") {
+    if (!origin || (site && !publicUrl)) return;
+    const own = publicUrl ? new URL(publicUrl).host : header("host");
+    if (URL.canParse(origin) && new URL(origin).host === own) return;
   }
+  throw new TRPCError({ code: "FORBIDDEN", message: "A page of another site sent this request" });
 }
 
 /** A stream sends its headers before the calls, so no cookie. @param {any} info of the calls */

@@ -124,16 +124,21 @@ test("a fault of the dashboard while it looks up who calls is logged, and not sh
 });
 
 test("with { publicUrl } a site whose name points here is another site", async () => {
-  const status = async (options, origin) => {
-    const headers = { "content-type": "application/json", origin, host: new URL(origin).host };
+  const status = async (options, origin, site) => {
+    const headers = { "content-type": "application/json", origin, host: new URL(origin).host, ...(site && { "sec-fetch-site": site }) };
     const request = new Request(`${origin}/trpc/user.initUser`, { method: "POST", headers, body: "{}" });
     return (await portico.trpc({ authenticate, ...options })(request)).status;
   };
   const publicUrl = "https://dashboard.example/path";
-  assert.equal(await status({ publicUrl }, "http://rebound.example"), 403);
-  // What is let through is refused for its input.
-  assert.equal(await status({ publicUrl }, "https://dashboard.example"), 400);
-  assert.equal(await status({ publicUrl, origins: ["https://other.example"] }, "https://other.example"), 400);
+  for (const site of [undefined, "same-origin", "none"]) {
+    assert.equal(await status({ publicUrl }, "http://rebound.example", site), 403);
+    // What is let through is refused for its input.
+    assert.equal(await status({ publicUrl }, "https://dashboard.example", site), 400);
+    assert.equal(await status({ publicUrl }, "https://dashboard.example:8443", site), 403);
+  }
+  assert.equal(await status({ publicUrl }, "https://dashboard.example", "same-site"), 403);
+  const origins = ["https://other.example"];
+  for (const site of [undefined, "cross-site"]) assert.equal(await status({ publicUrl, origins }, "https://other.example", site), 400);
 });
 
 test("without { authenticate } there is no router over HTTP", () => {
