@@ -4,7 +4,7 @@
 // 24). Calls that hash a password or grow with the data run in threads (workers.js), which also serve asynchronous storages
 // where there is no JSPI.
 
-import { databaseOf } from "./databases.js";
+import { databaseOf, LONGEST } from "./databases.js";
 import { handler } from "./http.js";
 import { FEW_STEPS, Instance, load } from "./instance.js";
 import { PorticoError } from "./errors.js";
@@ -55,8 +55,6 @@ const DEFAULTS = {
 };
 /** How long a call may go on that this thread waits for. */
 const MAIN_MILLISECONDS = 1_000;
-/** The longest time that a timer has. */
-const LONGEST = 2 ** 31 - 1;
 /** The options that are numbers: from and to. @type {Record<string, [number, number]>} */
 const NUMBERS = {
   sessionIdleMilliseconds: [1, Number.MAX_SAFE_INTEGER],
@@ -74,8 +72,8 @@ const LONG = { beginSession: 1, createInvite: 1 };
 /** Those of `people` that may return none. */
 const MAYBE = new Set(["authenticate", "callerOf", "getPerson"]);
 
-/** The kinds of calls of the component that no row of the table describes. @type {Record<string, string>} */
-const OTHERS = { password: "hash", external: "small", people: "small" };
+/** What calls cost that no row of the table describes: all others little. @type {Record<string, string>} */
+const OTHERS = { password: "hash", migrate: "large", listGroups: "large", listInvites: "large" };
 
 export class Portico {
   /** @type {Surroundings} */
@@ -178,7 +176,7 @@ export class Portico {
       const isAsync = await isAsynchronous({ ...common, plug, isAsynchronous: true });
       return Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "rules", own: storagePlug });
     }
-    const { dialect, isAsynchronous: isAsync, begin, lookUp } = databaseOf(database);
+    const { dialect, isAsynchronous: isAsync, begin, lookUp } = databaseOf(database, operationMilliseconds);
     const configuration = {
       dialect,
       prefix,
@@ -215,9 +213,9 @@ export class Portico {
     return this.#router;
   }
 
-    const { log } = this.#surroundings;
   /** Serves the procedures over HTTP. @param {any} options */
   trpc(options = {}) {
+    const { log } = this.#surroundings;
     const isOurs = this.#isReady && !options.authenticate;
     if (!isOurs) return handler(this.#withoutSessions, options, log);
     return handler(this.#router, { ...options, ...sessionsOf(this, this.#limits.sessionMostMilliseconds) }, log);
@@ -233,7 +231,7 @@ export class Portico {
   async #call(name, caller, invocation) {
     this.#checkOpen();
     const who = this.#who(caller);
-    const cost = this.#described.get(name)?.cost ?? OTHERS[name];
+    const cost = this.#described.get(name)?.cost ?? OTHERS[name] ?? "small";
     // Icons may be asynchronous where storage is not.
     const isSlow = cost !== "small" || (name === "app.createMany" && !this.#surroundings.isAsynchronous);
     if (isSlow || !this.#instances) return this.#inThread(caller, invocation, who);
@@ -281,7 +279,7 @@ export class Portico {
   /** @param {string} name @param {any[]} values */
   #person(name, values) {
     const given = values.map((value, index) => (value === null ? undefined : index === LONG[name] ? BigInt(Number(value)) : value));
-    return this.#call("people", undefined, { on: "people", name, values: given });
+    return this.#call(name, undefined, { on: "people", name, values: given });
   }
 
   /** Who calls, in the contract's form. @param {any} caller */

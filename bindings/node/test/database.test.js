@@ -1,8 +1,9 @@
-// The ready storage over each driver: `Portico.open({ database })`, and the router with sign-in. better-sqlite3 on Node 20,
-// node:sqlite on Node 24, and PostgreSQL where PGHOST is set.
+// The ready storage over each driver: `Portico.open({ database })`, and the router with sign-in. better-sqlite3 and libsql on
+// Node 20, node:sqlite on Node 24, and PostgreSQL where PGHOST is set.
 
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { createTRPCClient, httpBatchStreamLink, httpLink } from "@trpc/client";
 import { databaseOf } from "../lib/databases.js";
@@ -193,15 +194,14 @@ test("a thing that is no database is refused", async () => {
   await assert.rejects(Portico.open({ database: {} }), /takes a connection of better-sqlite3/);
 });
 
-test("surroundings that return promises are refused over SQLite, by name", async () => {
+test("surroundings that return promises over SQLite, or a wrong form, are refused by name", async () => {
   const { database, end } = await Object.values(DATABASES)[0]();
-  const portico = await Portico.open({ database, surroundings: { visibleAppsOf: async () => ({ tag: "all" }) } });
+  const surroundings = { visibleAppsOf: async () => ({ tag: "all" }) };
+  // Its functions are asked as they are now.
+  const portico = await Portico.open({ database, surroundings: { visibleAppsOf: () => surroundings.visibleAppsOf() } });
   const admin = await portico.people.callerOf(await portico.users.initUser({}, ACCOUNT));
   const ben = await portico.people.callerOf(await portico.users.create(admin, { ...ACCOUNT, username: "ben" }, []));
   await assert.rejects(portico.apps.all(ben), { message: /surroundings\.visibleAppsOf returned a promise.*over SQLite/ });
-  await portico.close();
-  await end();
-});
   for (const [wrong, what] of [[["x"], "a list where the contract wants"], [{ tag: "only", val: [5] }, "val\\[0\\]: a number where the contract wants a text"]]) {
     surroundings.visibleAppsOf = () => wrong;
     await assert.rejects(portico.apps.all(ben), { message: new RegExp(`^surroundings\\.visibleAppsOf returned ${what}`) });
@@ -249,6 +249,46 @@ test("while the database is away a request with a cookie is told so, and the log
   set("portico_session=x");
   assert.equal(await code(client.session.get.query()), "SERVICE_UNAVAILABLE");
   assert.match(log.join(), /^error: who calls: Storage is unavailable \(Error: connect ECONNREFUSED/);
+  await portico.close();
+  await end();
+});
+
+test("connections whose server stops responding do not stay taken", async () => {
+  const { default: pg } = await import("pg");
+  const frame = (type, body) => Buffer.concat([Buffer.from(type), Buffer.from(Uint32Array.of(body.length + 4).buffer).swap32(), Buffer.from(body)]);
+  const ready = frame("Z", "I");
+  let refusesBegin = false;
+  // It takes connections, runs what begins a transaction, and says nothing to anything else.
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      socket.write(Buffer.concat([frame("R", [0, 0, 0, 0]), ready]));
+      socket.on("data", (data) => {
+        if (data.includes("BEGIN") && !refusesBegin) socket.write(Buffer.concat([frame("C", "BEGIN\0"), ready]));
+      });
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const pool = new pg.Pool({ host: "127.0.0.1", port: server.address().port, user: "x", database: "x", max: 2 });
+  pool.on("error", () => {});
+  const unavailable = (call) => assert.rejects(call, (error) => error.payload.tag === "unavailable");
+  const database = databaseOf(pool, 20);
+  const transaction = await database.begin("write", ["BEGIN"]);
+  const query = unavailable(transaction.query("SELECT 1", []));
+  await transaction.rollback();
+  assert.equal(pool.totalCount, 0, "after a statement that hangs");
+  await query;
+  const other = await database.begin("write", ["BEGIN"]);
+  await unavailable(other.commit());
+  assert.equal(pool.totalCount, 0, "after a commit that hangs");
+  await unavailable(database.lookUp("SELECT 1", []));
+  assert.equal(pool.totalCount, 0, "after a look-up that hangs");
+  refusesBegin = true;
+  await unavailable(database.begin("write", ["BEGIN"]));
+  assert.equal(pool.totalCount, 0, "after a begin that hangs");
+  await pool.end();
+  await new Promise((resolve) => server.close(resolve));
+});
 
 test("a connection that breaks while a transaction has it costs that call an error, and not the process", async () => {
   let isListening;
