@@ -9,7 +9,7 @@ use std::{
 };
 
 use portico_sandbox::COMPONENT;
-use portico_tests::{hostile_component, later, node, renamed, repository};
+use portico_tests::{hostile_component, later, node, postgresql::Postgresql, renamed, repository};
 use tempfile::TempDir;
 
 use super::dashboard::{
@@ -155,11 +155,23 @@ fn the_library_for_node_keeps_its_promises() {
 
 #[test]
 #[ignore = "make test-all"]
-fn the_library_keeps_them_on_node_24_too() {
-    let folder = library();
-    let tests = ["portico", "http"].map(|name| format!("test/{name}.test.js"));
+fn the_library_keeps_them_on_node_24_and_over_postgresql_too() {
+    let (folder, postgresql) = (library(), Postgresql::start());
+    let tests = ["portico", "http", "database"].map(|name| format!("test/{name}.test.js"));
     let mut command = Command::new(folder.join("node_modules/node/bin/node"));
-    node::succeed(command.arg("--test").args(tests).current_dir(folder));
+    command.arg("--test").args(tests).current_dir(folder);
+    node::succeed(postgresql.reached_by(&mut command));
+}
+
+/// Node 20 has no JSPI: over PostgreSQL the ready storage runs in threads.
+#[test]
+#[ignore = "make test-all"]
+fn the_library_keeps_them_over_postgresql_on_node_20() {
+    let postgresql = Postgresql::start();
+    let mut command = Command::new("node");
+    command.args(["--test", "--test-name-pattern=over pg,", "test/database.test.js"]);
+    let said = node::succeed(postgresql.reached_by(command.current_dir(library())));
+    assert!(said.contains("over pg, calls that overlap do not fail"), "{said}");
 }
 
 #[test]
@@ -180,16 +192,18 @@ fn better_auth_says_who_calls() {
     library();
     let example = node::installed(Path::new("examples/node-better-auth"));
     let data = tempfile::tempdir().expect("a temporary folder");
-    let mut command = Command::new("node");
-    command
-        .arg("main.js")
-        .env("ADMIN", "ada@example.org")
-        .current_dir(example);
-    let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
-    let mut judge = Command::new("node");
-    judge.args(["better_auth.mjs", dashboard.url()]);
-    node::succeed(judge.current_dir(node::client("embedding")));
-    dashboard.stop();
+    for part in ["session", "restarted"] {
+        let mut command = Command::new("node");
+        command
+            .arg("main.js")
+            .env("ADMIN", "ada@example.org")
+            .current_dir(&example);
+        let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
+        let mut judge = Command::new("node");
+        judge.args(["better_auth.mjs", part, dashboard.url()]);
+        node::succeed(judge.current_dir(node::client("embedding")));
+        dashboard.stop();
+    }
 }
 
 #[test]
