@@ -145,8 +145,7 @@ export class Portico {
     const common = {
       described,
       run: (/** @type {any} */ caller, /** @type {string} */ name, /** @type {any} */ invocation) => this.#call(name, caller, invocation),
-      // The component decides where only it knows.
-      hasUsers: this.#isReady ? undefined : () => this.#hasUsers(),
+      hasUsers: () => (this.#isReady ? this.#hasUsersInReadyStorage() : this.#hasUsers()),
       log: surroundings.log,
     };
     this.#router = routerOf({ ...common, sessions: this.#isReady ? this : undefined });
@@ -299,6 +298,18 @@ export class Portico {
   async #hasUsers() {
     const running = new Running(this.#surroundings, {}, { waits: true, milliseconds: this.#limits.callMilliseconds });
     return hasUsers(running);
+  }
+
+  /** The same, where the component alone knows: it says so before it looks at the account, which is none. */
+  async #hasUsersInReadyStorage() {
+    const procedure = /** @type {any} */ (procedures.get("user.initUser"));
+    try {
+      await this.#call("hasUsers", {}, invocationOf(procedure, [{ username: "", password: "" }]));
+    } catch (error) {
+      if (error instanceof PorticoError && ["forbidden", "bad-request"].includes(error.code)) return error.code === "forbidden";
+      throw error;
+    }
+    return true;
   }
 }
 

@@ -59,12 +59,12 @@ export function toTrpc(error, name, log) {
  * Checks access; needs no input. The component checks again.
  * @param {any} access
  * @param {any} caller
- * @param {(() => Promise<boolean>) | undefined} hasUsers without it the component decides
+ * @param {() => Promise<boolean>} hasUsers
  */
 async function check(access, caller, hasUsers) {
   if (access.tag === "public") return;
   if (access.tag === "onboarding") {
-    if (await hasUsers?.()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
+    if (await hasUsers()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
     return;
   }
   if (!caller?.user) throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first" });
@@ -78,7 +78,7 @@ async function check(access, caller, hasUsers) {
  * @param {{
  *   described: any[],
  *   run: (caller: any, name: string, invocation: import("./instance.js").Invocation) => Promise<unknown>,
- *   hasUsers?: () => Promise<boolean>,
+ *   hasUsers: () => Promise<boolean>,
  *   sessions?: any,
  *   log: (level: string, message: string) => void,
  * }} portico what the component describes, and what runs a call

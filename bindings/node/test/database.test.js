@@ -106,7 +106,9 @@ for (const [driver, open] of Object.entries(DATABASES)) {
   over("the router signs in, by cookie, and out", async ({ portico }) => {
     const handle = portico.trpc();
     const { client, cookie, set, headers } = browser(handle);
+    assert.equal(await code(client.user.initUser.mutate({ username: 5 })), "BAD_REQUEST");
     const { id } = await client.user.initUser.mutate(ACCOUNT);
+    assert.equal(await code(client.user.initUser.mutate({ username: 5 })), "FORBIDDEN", "whatever the account is");
     assert.equal(await code(client.session.signIn.mutate({ ...ACCOUNT, password: "wrong horse" })), "UNAUTHORIZED");
     assert.equal(await client.session.get.query(), null);
     assert.deepEqual(await client.session.signIn.mutate(ACCOUNT), { id, name: "ada" });

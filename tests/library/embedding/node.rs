@@ -163,6 +163,39 @@ fn the_library_keeps_them_on_node_24_and_over_postgresql_too() {
     node::succeed(postgresql.reached_by(&mut command));
 }
 
+/// A dashboard without users of its own, over the ready storage.
+#[track_caller]
+fn answers_the_shared_cases_over_the_ready_storage(node: &Path, reached: impl FnOnce(&mut Command)) {
+    library();
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new(node);
+    command
+        .arg("ready.mjs")
+        .env("PORT", "0")
+        .env("DATA", data.path())
+        .env_remove("PGHOST")
+        .current_dir(node::client("embedding"));
+    reached(&mut command);
+    let dashboard = Dashboard::start(&mut command);
+    dashboard.answers_the_shared_cases("node_ready.mjs");
+    dashboard.stop();
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn in_node_the_ready_storage_answers_the_shared_cases() {
+    answers_the_shared_cases_over_the_ready_storage(Path::new("node"), |_| ());
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn in_node_24_the_ready_storage_answers_the_shared_cases_over_postgresql() {
+    let (node, postgresql) = (library().join("node_modules/node/bin/node"), Postgresql::start());
+    answers_the_shared_cases_over_the_ready_storage(&node, |command| {
+        postgresql.reached_by(command);
+    });
+}
+
 /// Node 20 has no JSPI: over PostgreSQL the ready storage runs in threads.
 #[test]
 #[ignore = "make test-all"]
