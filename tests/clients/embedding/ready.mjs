@@ -13,6 +13,7 @@ import { Portico, PorticoError } from "../../../bindings/node/lib/index.js";
 const { PORT, DATA, PGHOST } = process.env;
 const driver = createRequire(new URL("../../../bindings/node/package.json", import.meta.url));
 const database = PGHOST ? new (driver("pg").Pool)() : new (driver("libsql"))(join(DATA, "ready.db"));
+if (PGHOST) database.on("error", (error) => console.error(`a connection broke: ${error.message}`));
 
 const panels = new Map();
 const engines = new Set();
