@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run demo test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers pictures
+.PHONY: help build run demo test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint lint-dependencies target component storage-component hostile nextest test-programs npm wheel library-papers packages quick-packages test-packages packaging-tools swagger-ui bench-embed clean fuzz test-providers pictures
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -42,9 +42,17 @@ storage-component: component ## build dist/portico-sql.wasm, the ready storage, 
 		--config 'target.wasm32-unknown-unknown.rustflags=["$(remap)"]'
 	cargo run --quiet --package portico-contract -- ready-storage $(target_dir)/wasm32-unknown-unknown/component/portico_ready_storage.wasm
 
-wheel: component storage-component ## build dist/portico_dashboard-….whl, the library for Python, without compiling the host
+wheel: storage-component library-papers ## build dist/portico_dashboard-….whl, the library for Python, without compiling the host
 	python3 bindings/python/generate.py --check
-	python3 bindings/python/build_wheel.py dist
+	python3 bindings/python/build_wheel.py dist $(papers)
+
+# The licences of what both libraries contain, and their SBOM.
+papers := target/packages/library
+library-papers:
+	@mkdir -p $(papers)
+	cp LICENSE $(papers)
+	python3 packaging/dependencies.py licenses library >$(papers)/THIRD-PARTY-LICENSES.txt
+	python3 packaging/dependencies.py sbom library >$(papers)/portico.cdx.json
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
@@ -160,7 +168,8 @@ record-contract: component ## record the contract and the component of this vers
 contract-package: ## write the contract as one file for other tools, dist/portico-dashboard.wasm
 	cargo run --quiet --package portico-contract -- package
 
-npm: storage-component ## build dist/portico-dashboard-VERSION.tgz, the library for Node
+npm: storage-component library-papers ## build dist/portico-dashboard-VERSION.tgz, the library for Node
+	cp $(papers)/* bindings/node
 	cd bindings/node && CFLAGS=-O1 CXXFLAGS=-O1 npm ci --silent && npm run --silent build && \
 		npm pack --silent --pack-destination ../../dist
 

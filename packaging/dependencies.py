@@ -1,9 +1,10 @@
-"""What is shipped in the binary, besides our own code: its licences as one text, or as a CycloneDX SBOM.
+"""What is shipped besides our own code, in the binary for one target or in the libraries for Node and Python: its licences as
+one text, or as a CycloneDX SBOM.
 
     dependencies.py licenses x86_64-unknown-linux-gnu > THIRD-PARTY-LICENSES.txt
-    dependencies.py sbom x86_64-unknown-linux-gnu > portico.cdx.json
+    dependencies.py sbom library > portico.cdx.json
 
-Both come from Cargo.lock, for one target. A crate without a licence text is an error.
+Both come from Cargo.lock. A crate without a licence text is an error.
 """
 
 import hashlib
@@ -20,8 +21,13 @@ TEXTS = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 LIKE = {"cranelift-": "wasmtime", "pulley-": "wasmtime", "wasmtime-": "wasmtime"}
 # Crates whose licence is the comment at the beginning of a file.
 HEADED = {"qrcodegen": "src/lib.rs"}
-# The component is inside the binary, and is compiled for another target.
-PARTS = {"portico-server": None, "portico-component": "wasm32-wasip2"}
+# What is shipped as one, and for what each part is compiled. The component is inside the binary, too.
+COMPONENT = ("portico-component", "wasm32-wasip2")
+LIBRARY = [COMPONENT, ("portico-ready-storage", "wasm32-unknown-unknown")]
+
+
+def parts_of(what):
+    return LIBRARY if what == "library" else [("portico-server", what), COMPONENT]
 
 
 def run(*command):
@@ -33,39 +39,49 @@ def crates_of(root, target):
     command = ("cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target)
     metadata = json.loads(run(*command))
     packages = {package["id"]: package for package in metadata["packages"]}
+    compiled = None if root == "portico-server" else compiled_alone(root, target)
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     is_macro = {id: any("proc-macro" in target["kind"] for target in package["targets"]) for id, package in packages.items()}
     found = {}
     left = [package["id"] for package in packages.values() if package["name"] == root and not package["source"]]
     while left:
         crate = left.pop()
-        if crate in found:
+        if crate in found or (compiled and (packages[crate]["name"], packages[crate]["version"]) not in compiled):
             continue
         kinds = [(dep["pkg"], [kind["kind"] for kind in dep["dep_kinds"]]) for dep in nodes[crate]["deps"]]
         found[crate] = sorted(dep for dep, of in kinds if None in of and not is_macro[dep])
         left += found[crate]
-    return [(packages[crate], [packages[dep] for dep in deps]) for crate, deps in found.items()]
+    return [(packages[crate], [packages[dep] for dep in deps if dep in found]) for crate, deps in found.items()]
 
 
-def all_crates(target):
+def compiled_alone(root, target):
+    """Names and versions of what a part is compiled from: `cargo metadata` takes features that only other packages ask for."""
+    command = ("cargo", "tree", "--locked", "--package", root, "--target", target, "--edges", "normal,no-proc-macro")
+    lines = run(*command, "--prefix", "none", "--format", "{p}").splitlines()
+    return {(line.split()[0], line.split()[1].removeprefix("v")) for line in lines if line}
+
+
+def all_crates(what):
     """Every crate of all parts once, by name and version."""
     crates = {}
-    for root, own_target in PARTS.items():
-        for crate, deps in crates_of(root, own_target or target):
+    for root, target in parts_of(what):
+        for crate, deps in crates_of(root, target):
             known = crates.setdefault((crate["name"], crate["version"]), (crate, {}))
             known[1].update({(dep["name"], dep["version"]): dep for dep in deps})
     return [crates[key] for key in sorted(crates)]
 
 
-def others():
+def others(what):
     """What is shipped and is not a crate: name, version, licence, and the files with its texts."""
     rust = run("rustc", "--version").split()[1]
     texts = Path(run("rustc", "--print", "sysroot").strip()) / "share/doc/rust/licenses"
+    yield "rust-std", rust, "MIT OR Apache-2.0", [texts / "MIT.txt", texts / "Apache-2.0.txt"]
+    yield "wasi-libc", f"rust-{rust}", "MIT", [texts / "MIT.txt"]
+    if what == "library":
+        return
     assets = ROOT / "host/http/assets/swagger-ui"
     swagger = re.search(r"^Version: (\S+)", (assets / "README.md").read_text(), re.MULTILINE).group(1)
     htmx = re.search(r'version:"([0-9.]+)"', (ROOT / "host/console/assets/htmx.min.js").read_text()).group(1)
-    yield "rust-std", rust, "MIT OR Apache-2.0", [texts / "MIT.txt", texts / "Apache-2.0.txt"]
-    yield "wasi-libc", f"rust-{rust}", "MIT", [texts / "MIT.txt"]
     yield "swagger-ui-dist", swagger, "Apache-2.0", [*sorted(assets.glob("*LICENSE*")), assets / "NOTICE"]
     # It asks for no notice.
     yield "htmx.org", htmx, "0BSD", []
@@ -85,8 +101,8 @@ def texts_of(name, folder):
     return ["\n".join(line.removeprefix(" *").strip() for line in comment.splitlines()).strip()]
 
 
-def write_licenses(target, out):
-    crates = [crate for crate, _ in all_crates(target) if crate["source"]]
+def write_licenses(what, out):
+    crates = [crate for crate, _ in all_crates(what) if crate["source"]]
     texts = {crate["name"]: texts_of(crate["name"], Path(crate["manifest_path"]).parent) for crate in crates}
     by_text = defaultdict(list)
     for crate in crates:
@@ -97,7 +113,7 @@ def write_licenses(target, out):
             sys.exit(f"{name} brings no text of its licence: say in packaging/dependencies.py which one it has")
         for text in own:
             by_text[text].append(name)
-    for name, version, license, files in others():
+    for name, version, license, files in others(what):
         for file in files:
             by_text[file.read_text(errors="replace").strip()].append(f"{name} {version} ({license})")
     out.write("Portico itself is licensed under Apache-2.0. It contains the following, under the licences below.\n")
@@ -105,7 +121,7 @@ def write_licenses(target, out):
         out.write(f"\n{'=' * 80}\n{chr(10).join(sorted(names))}\n{'-' * 80}\n{text}\n")
 
 
-def write_sbom(target, out):
+def write_sbom(what, out):
     def purl(crate):
         return f'pkg:cargo/{crate["name"]}@{crate["version"]}'
 
@@ -122,19 +138,31 @@ def write_sbom(target, out):
             component["purl"] = purl(crate)
         return component
 
-    crates = all_crates(target)
-    own = next(crate for crate, _ in crates if crate["name"] == "portico-server")
-    components = [described(crate) for crate, _ in crates if crate is not own]
+    crates = all_crates(what)
+    by_name = {crate["name"]: crate for crate, _ in crates}
+    if what == "library":
+        roots = [by_name[root] for root, _ in LIBRARY]
+        # One package of Node and one of Python, neither of them a crate.
+        name = "portico-dashboard"
+        own = {"type": "library", "bom-ref": name, "name": name, "version": roots[0]["version"], "licenses": described(roots[0])["licenses"]}
+        components = [described(crate) for crate, _ in crates]
+        targets = " ".join(target for _, target in LIBRARY)
+        edges = [{"ref": name, "dependsOn": sorted(purl(root) for root in roots)}]
+    else:
+        server = by_name["portico-server"]
+        own = {**described(server), "type": "application", "name": "portico"}
+        components = [described(crate) for crate, _ in crates if crate is not server]
+        targets, edges = what, []
     extra = [
         {"type": "library", "bom-ref": name, "name": name, "version": version, "licenses": [{"expression": license}]}
-        for name, version, license, _ in others()
+        for name, version, license, _ in others(what)
     ]
     sums = lock_checksums()
     for component in components:
         checksum = sums.get((component["name"], component["version"]))
         if checksum:
             component["hashes"] = [{"alg": "SHA-256", "content": checksum}]
-    edges = [
+    edges += [
         {"ref": purl(crate), "dependsOn": sorted(purl(dep) for dep in deps.values())} for crate, deps in crates
     ]
     lock = hashlib.sha256((ROOT / "Cargo.lock").read_bytes()).hexdigest()
@@ -143,8 +171,8 @@ def write_sbom(target, out):
         "specVersion": "1.5",
         "version": 1,
         "metadata": {
-            "component": {**described(own), "type": "application", "name": "portico"},
-            "properties": [{"name": "target", "value": target}, {"name": "Cargo.lock", "value": f"sha256:{lock}"}],
+            "component": own,
+            "properties": [{"name": "target", "value": targets}, {"name": "Cargo.lock", "value": f"sha256:{lock}"}],
         },
         "components": components + extra,
         "dependencies": edges,

@@ -1,7 +1,10 @@
-"""Builds the wheel: the package, the components and the inputs of the procedures, in one file for every machine. Needs
-nothing but Python, and makes the same bytes wherever it runs.
+"""Builds the wheel: the package, the components, the inputs of the procedures and the licences of it all, in one file for
+every machine. Needs nothing but Python, and makes the same bytes wherever it runs.
 
-    python build_wheel.py DIST      reads DIST/portico.wasm and DIST/portico-with-sql.wasm, and writes the wheel there
+    python build_wheel.py DIST PAPERS
+
+reads DIST/portico.wasm and DIST/portico-with-sql.wasm, and from PAPERS the licences and the SBOM (`make library-papers`), and
+writes the wheel to DIST.
 """
 
 import base64
@@ -23,6 +26,7 @@ Version: {version}
 Summary: Users and apps for a dashboard, whose rules run in a sandbox inside the process
 License-Expression: {license}
 License-File: LICENSE
+License-File: THIRD-PARTY-LICENSES.txt
 Requires-Python: >=3.11
 Requires-Dist: wasmtime >=50.0.1, <51
 Provides-Extra: sqlalchemy
@@ -52,7 +56,7 @@ def manifest(key: str) -> str:
     return found[1]
 
 
-def files(dist: Path) -> dict[str, bytes]:
+def files(dist: Path, papers: Path) -> dict[str, bytes]:
     """The files of the wheel by name, without RECORD."""
     version = manifest("version")
     found = {f"{NAME}/{file.name}": file.read_bytes() for file in (HERE / NAME).glob("*.py")}
@@ -65,15 +69,16 @@ def files(dist: Path) -> dict[str, bytes]:
     metadata = METADATA.format(version=version, license=manifest("license"), description=description)
     found[f"{info}/METADATA"] = metadata.encode()
     found[f"{info}/WHEEL"] = WHEEL.encode()
-    found[f"{info}/licenses/LICENSE"] = (REPOSITORY / "LICENSE").read_bytes()
+    for paper, folder in (("LICENSE", "licenses"), ("THIRD-PARTY-LICENSES.txt", "licenses"), ("portico.cdx.json", "sboms")):
+        found[f"{info}/{folder}/{paper}"] = (papers / paper).read_bytes()
     return found
 
 
 def main() -> None:
     """Writes the wheel and prints its name."""
-    dist = Path(sys.argv[1])
+    dist, papers = map(Path, sys.argv[1:])
     version = manifest("version")
-    contents = files(dist)
+    contents = files(dist, papers)
     record = f"{NAME}-{version}.dist-info/RECORD"
     lines = []
     for name, content in sorted(contents.items()):

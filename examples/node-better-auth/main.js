@@ -1,5 +1,5 @@
-// A server that has better-auth, and takes Portico in: better-auth signs people in, its session says who calls, and Portico
-// has the apps and who may change them. Both keep their tables in one file.
+// A server that has better-auth, and embeds Portico: better-auth signs people in, its session says who calls, and Portico has
+// the apps and who may change them. Both keep their tables in one file.
 //
 //     ADMIN=ada@example.org BETTER_AUTH_SECRET=… npm start       on 127.0.0.1:3000, data in dashboard.db
 //     PORT=0 DATA=/var/lib/dashboard npm start                   port 0 takes a free one and says which
@@ -30,13 +30,19 @@ await portico.users.initUser({}, operator).catch((error) => {
 /** Portico's user for each of better-auth's who has called. @type {Map<string, string>} */
 const known = new Map();
 
-/** @param {{ id: string, name: string, email: string, emailVerified: boolean, image?: string | null }} user of better-auth */
+/**
+ * Portico's user; none for one who is disabled there.
+ * @param {{ id: string, name: string, email: string, emailVerified: boolean, image?: string | null }} user of better-auth
+ */
 async function userOf({ id, name, email, emailVerified, image }) {
   const found = known.get(id);
   if (found) return found;
   // Makes the user at the first sign-in. Two people may have one name, but not one email.
   const identity = { provider: "oidc", subject: `better-auth ${id}`, name: email, email, emailVerified, image };
-  const user = await portico.signIn.external({}, /** @type {any} */ (identity));
+  const user = await portico.signIn.external({}, /** @type {any} */ (identity)).catch((error) => {
+    if (error.code !== "unauthorized") throw error;
+  });
+  if (!user) return undefined;
   // The first person who signs up with this address: better-auth does not verify it here.
   if (ADMIN && email === ADMIN.toLowerCase()) {
     const admins = (await portico.people.listGroups()).find(({ permissions }) => permissions.includes("admin"));
@@ -56,7 +62,8 @@ const server = app.listen(Number(PORT), "127.0.0.1", () => {
     portico.trpc({
       async authenticate(request) {
         const session = await auth.api.getSession({ headers: fromNodeHeaders(request.headers) });
-        return session && portico.people.callerOf(await userOf(session.user));
+        const id = session && (await userOf(session.user));
+        return id && portico.people.callerOf(id);
       },
     }),
   );

@@ -35,12 +35,12 @@ export function meter(module, maximum) {
   const section = (id) => all.find((one) => one.id === id)?.content;
   const imported = countImports(section(IMPORT));
   const parameters = readParameters(section(TYPE));
+  const globals = readGlobals(section(GLOBAL));
   const functions = section(FUNCTION) ? new Reader(section(FUNCTION)).vector((reader) => reader.u32()) : [];
   const memories = section(MEMORY) ? new Reader(section(MEMORY)).vector(readLimits) : [];
   const code = bodies(section(CODE));
-  // What adapts one module to another has nothing to bound. (Each body is read, and refused if it has to be.)
-  if (!code.map(hasLoop).includes(true) && memories.length === 0) return module;
-  const globals = readGlobals(section(GLOBAL));
+  // What only fills the tables of another module has nothing to bound and nothing to put back.
+  if (code.length === 0 && memories.length === 0 && !globals.some(({ isMutable }) => isMutable)) return module;
   const counter = imported.globals + globals.length;
 
   const exports = section(EXPORT) ? new Reader(section(EXPORT)).vector((reader) => reader.exported()) : [];
@@ -67,11 +67,16 @@ export function meter(module, maximum) {
   ]);
   const parts = [module.subarray(0, 8)];
   const add = (/** @type {number} */ id, /** @type {Uint8Array} */ bytes) => parts.push(Buffer.from([id, ...unsigned(bytes.length)]), bytes);
+  // Sections come in the order of their numbers, but for those of no meaning (0), and some after these two.
+  const missing = [GLOBAL, EXPORT].filter((id) => !section(id));
+  const addMissing = (/** @type {number} */ id) => {
+    while (missing.length > 0 && missing[0] < id) add(missing[0], replaced.get(missing.shift()));
+  };
   for (const { id, content } of all) {
-    // A module without globals has no section for them, which would be right before the exports.
-    if (id === EXPORT && !section(GLOBAL)) add(GLOBAL, replaced.get(GLOBAL));
+    addMissing(id);
     add(id, replaced.get(id) ?? content);
   }
+  addMissing(Infinity);
   return Buffer.concat(parts);
 }
 
@@ -85,8 +90,9 @@ function readLimits(reader) {
   return { minimum: reader.u32(), most: flags === 1 ? reader.u32() : undefined };
 }
 
-/** How many parameters each type of a function has. @param {Uint8Array} content */
+/** How many parameters each type of a function has. @param {Uint8Array | undefined} content */
 function readParameters(content) {
+  if (!content) return [];
   return new Reader(content).vector((reader) => {
     if (reader.byte() !== 0x60) throw new Error("a type that is no function's");
     const parameters = reader.vector((one) => one.valueType()).length;
@@ -136,19 +142,6 @@ function readGlobals(content) {
 /** @param {Uint8Array | undefined} content */
 const bodies = (content) => (content ? new Reader(content).vector((reader) => reader.take(reader.u32())) : []);
 
-/** Whether a function has a loop, or copies as one. @param {Uint8Array} body */
-function hasLoop(body) {
-  const reader = new Reader(body);
-  reader.vector((one) => (one.u32(), one.valueType()));
-  let found = false;
-  while (!reader.isAtEnd) {
-    const { isLoop, isBulk, refused } = reader.instruction();
-    if (refused) throw new Error(`the module ${refused}`);
-    found ||= Boolean(isLoop || isBulk);
-  }
-  return found;
-}
-
 /**
  * The body of a function with counters.
  * @param {Uint8Array} body
@@ -175,7 +168,8 @@ function rewrite(body, parameters, counter) {
   let copied = reader.position;
   while (!reader.isAtEnd) {
     const start = reader.position;
-    const { isLoop, isBulk } = reader.instruction();
+    const { isLoop, isBulk, refused } = reader.instruction();
+    if (refused) throw new Error(`the module ${refused}`);
     if (isBulk) {
       parts.push(body.subarray(copied, start), asManyBytes);
       copied = start;

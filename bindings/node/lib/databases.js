@@ -4,6 +4,11 @@ import { StorageError } from "./errors.js";
 
 /** The most bytes of text in the rows of a statement. */
 const LARGEST = 100_000_000;
+/** How much later than the call a statement is given up, and how long a ROLLBACK may take. */
+const GRACE_MILLISECONDS = 500;
+const ROLLBACK_MILLISECONDS = 2_000;
+/** The longest time that a timer has. */
+export const LONGEST = 2 ** 31 - 1;
 
 /**
  * What a driver has to do.
@@ -15,9 +20,13 @@ const LARGEST = 100_000_000;
  * }} Database
  */
 
-/** @param {any} database a connection of better-sqlite3, libsql or node:sqlite, or a Pool of pg @returns {Database} */
-export function databaseOf(database) {
-  if (typeof database?.connect === "function" && typeof database.query === "function") return postgresql(database);
+/**
+ * @param {any} database a connection of better-sqlite3, libsql or node:sqlite, or a Pool of pg
+ * @param {number} milliseconds how long a call waits for a statement, where it waits
+ * @returns {Database}
+ */
+export function databaseOf(database, milliseconds) {
+  if (typeof database?.connect === "function" && typeof database.query === "function") return postgresql(database, milliseconds);
   if (typeof database?.prepare === "function" && typeof database.exec === "function") return sqlite(database);
   throw new TypeError("Portico.open takes a connection of better-sqlite3, libsql or node:sqlite, or a Pool of pg as { database }");
 }
@@ -143,11 +152,20 @@ function refusalOfPostgresql(error) {
 /** A connection that breaks while it is in use also reports it as an event, which would end the process if no one listened. */
 const ignore = () => {};
 
-/** PostgreSQL, on connections of a pool. @param {any} pool @returns {Database} */
-function postgresql(pool) {
+/**
+ * PostgreSQL, on connections of a pool. One whose server stops responding is closed, and not kept from other calls: pg gives
+ * a statement up (`query_timeout`) after the call has, which names what it waited for.
+ * @param {any} pool
+ * @param {number} milliseconds
+ * @returns {Database}
+ */
+function postgresql(pool, milliseconds) {
+  const patience = { query_timeout: Math.min(milliseconds + GRACE_MILLISECONDS, LONGEST) };
+  const impatience = { query_timeout: Math.min(milliseconds, ROLLBACK_MILLISECONDS) };
   const query = async (/** @type {any} */ client, /** @type {string} */ text, /** @type {any[]} */ values) => {
+    const plain = values.map(({ val }) => (typeof val === "bigint" ? String(val) : (val ?? null)));
     try {
-      return await client.query({ text, values: values.map(({ val }) => (typeof val === "bigint" ? String(val) : (val ?? null))), rowMode: "array" });
+      return await client.query({ text, values: plain, rowMode: "array", ...patience });
     } catch (error) {
       throw refusalOfPostgresql(error);
     }
@@ -166,7 +184,7 @@ function postgresql(pool) {
       try {
         client = await pool.connect();
         client.on("error", ignore);
-        await client.query(opening.join("; "));
+        await client.query({ text: opening.join("; "), ...patience });
       } catch (error) {
         release(true);
         throw refusalOfPostgresql(error);
@@ -178,7 +196,7 @@ function postgresql(pool) {
         async commit() {
           isOver = true;
           try {
-            const { command } = await client.query("COMMIT");
+            const { command } = await client.query({ text: "COMMIT", ...patience });
             if (command !== "COMMIT") throw new Error(`the commit ended in ${command}`);
           } catch (error) {
             release(true);
@@ -190,7 +208,8 @@ function postgresql(pool) {
           if (isOver) return;
           isOver = true;
           try {
-            await client.query("ROLLBACK");
+            // It may be behind a statement that never ends.
+            await client.query({ text: "ROLLBACK", ...impatience });
             release(false);
           } catch {
             // Closing the connection rolls back, too.

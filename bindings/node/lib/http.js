@@ -4,13 +4,15 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { nodeHTTPRequestHandler } from "@trpc/server/adapters/node-http";
+import { toTrpc } from "./router.js";
 import { SETTING_COOKIES } from "./sessions.js";
 
 const MEGABYTE = 1024 * 1024;
 const DEFAULTS = { maxBodySize: 16 * MEGABYTE, maxBatchSize: 256, origins: /** @type {string[]} */ ([]), publicUrl: undefined };
 
 /**
- * Refuses a change that a page of another site made the browser send. Programs send neither header.
+ * Refuses a change that a page of another site made the browser send. Programs send neither header. A site whose name is made
+ * to lead here (DNS rebinding) is `same-origin` to its pages: with `publicUrl` they have to name that host, too.
  * @param {string | undefined} method
  * @param {(name: string) => string | null | undefined} header
  * @param {{ origins: string[], publicUrl?: string }} options
@@ -18,12 +20,13 @@ const DEFAULTS = { maxBodySize: 16 * MEGABYTE, maxBatchSize: 256, origins: /** @
 function checkOrigin(method, header, { origins, publicUrl }) {
   if (method === "GET" || method === "HEAD") return;
   const [site, origin] = [header("sec-fetch-site"), header("origin")];
-  if (site === "same-origin" || site === "none" || (origin && origins.includes(origin))) return;
-  const own = publicUrl ? new URL(publicUrl).host : header("host");
-  const isOwn = origin ? URL.canParse(origin) && new URL(origin).host === own : !site;
-  if (!isOwn || site) {
-    throw new TRPCError({ code: "FORBIDDEN", message: "A page of another site sent this request" });
+  if (origin && origins.includes(origin)) return;
+  if (!site || site === "same-origin" || site === "none") {
+    if (!origin || (site && !publicUrl)) return;
+    const own = publicUrl ? new URL(publicUrl).host : header("host");
+    if (URL.canParse(origin) && new URL(origin).host === own) return;
   }
+  throw new TRPCError({ code: "FORBIDDEN", message: "A page of another site sent this request" });
 }
 
 /** A stream sends its headers before the calls, so no cookie. @param {any} info of the calls */
@@ -33,8 +36,8 @@ function checkStream(info) {
   if (path) throw new TRPCError({ code: "BAD_REQUEST", message: `${path} sets a cookie, which a stream cannot: send it by httpLink or httpBatchLink` });
 }
 
-/** @param {any} router @param {any} options */
-export function handler(router, options) {
+/** @param {any} router @param {any} options @param {(level: string, message: string) => void} log */
+export function handler(router, options, log) {
   const { authenticate, identify, cookie, address, ...settings } = { ...DEFAULTS, ...options };
   if (typeof authenticate !== "function" && !identify) {
     throw new TypeError("portico.trpc needs { authenticate }, which says who calls");
@@ -50,9 +53,13 @@ export function handler(router, options) {
     checkOrigin(method, header, settings);
     if (!authenticate) checkStream(info);
     const setToken = (/** @type {string} */ token) => setCookie(cookie(token, isPublicSecure || isSecure));
-    const common = { address: address ? await address(request) : from(), setToken };
-    if (!authenticate) return { ...common, ...(await identify(header)) };
-    return { ...common, caller: (await authenticate(request)) ?? {} };
+    try {
+      const common = { address: address ? await address(request) : from(), setToken };
+      if (!authenticate) return { ...common, ...(await identify(header)) };
+      return { ...common, caller: (await authenticate(request)) ?? {} };
+    } catch (error) {
+      throw toTrpc(error, "who calls", log);
+    }
   };
 
   /** @param {any} original what `authenticate` gets @param {any} request @param {any} response */

@@ -119,7 +119,10 @@ export interface CommonOptions {
 }
 
 export interface TrpcOptions<Request = any, Who extends Caller = Caller> {
-  /** Says who sent a request; nothing for callers who are not signed in. It gets the request of your framework. */
+  /**
+   * Says who sent a request; nothing for callers who are not signed in. It gets the request of your framework. What it throws
+   * goes to the log and not to the client, unless it is a `PorticoError` or a `TRPCError`.
+   */
   authenticate(request: Request): Who | null | undefined | Promise<Who | null | undefined>;
   /** The origins of other sites whose pages may change something. Your own pages always may. */
   origins?: string[];

@@ -4,7 +4,7 @@
 // 24). Calls that hash a password or grow with the data run in threads (workers.js), which also serve asynchronous storages
 // where there is no JSPI.
 
-import { databaseOf } from "./databases.js";
+import { databaseOf, LONGEST } from "./databases.js";
 import { handler } from "./http.js";
 import { FEW_STEPS, Instance, load } from "./instance.js";
 import { PorticoError } from "./errors.js";
@@ -55,8 +55,6 @@ const DEFAULTS = {
 };
 /** How long a call may go on that this thread waits for. */
 const MAIN_MILLISECONDS = 1_000;
-/** The longest time that a timer has. */
-const LONGEST = 2 ** 31 - 1;
 /** The options that are numbers: from and to. @type {Record<string, [number, number]>} */
 const NUMBERS = {
   sessionIdleMilliseconds: [1, Number.MAX_SAFE_INTEGER],
@@ -74,8 +72,8 @@ const LONG = { beginSession: 1, createInvite: 1 };
 /** Those of `people` that may return none. */
 const MAYBE = new Set(["authenticate", "callerOf", "getPerson"]);
 
-/** The kinds of calls of the component that no row of the table describes. @type {Record<string, string>} */
-const OTHERS = { password: "hash", external: "small", people: "small" };
+/** What calls cost that no row of the table describes: all others little. @type {Record<string, string>} */
+const OTHERS = { password: "hash", migrate: "large", listGroups: "large", listInvites: "large" };
 
 export class Portico {
   /** @type {Surroundings} */
@@ -147,8 +145,7 @@ export class Portico {
     const common = {
       described,
       run: (/** @type {any} */ caller, /** @type {string} */ name, /** @type {any} */ invocation) => this.#call(name, caller, invocation),
-      // The component decides where only it knows.
-      hasUsers: this.#isReady ? undefined : () => this.#hasUsers(),
+      hasUsers: () => (this.#isReady ? this.#hasUsersInReadyStorage() : this.#hasUsers()),
       log: surroundings.log,
     };
     this.#router = routerOf({ ...common, sessions: this.#isReady ? this : undefined });
@@ -178,7 +175,7 @@ export class Portico {
       const isAsync = await isAsynchronous({ ...common, plug, isAsynchronous: true });
       return Portico.#make({ ...common, plug, isAsynchronous: isAsync }, limits, { file: "rules", own: storagePlug });
     }
-    const { dialect, isAsynchronous: isAsync, begin, lookUp } = databaseOf(database);
+    const { dialect, isAsynchronous: isAsync, begin, lookUp } = databaseOf(database, operationMilliseconds);
     const configuration = {
       dialect,
       prefix,
@@ -217,9 +214,10 @@ export class Portico {
 
   /** Serves the procedures over HTTP. @param {any} options */
   trpc(options = {}) {
+    const { log } = this.#surroundings;
     const isOurs = this.#isReady && !options.authenticate;
-    if (!isOurs) return handler(this.#withoutSessions, options);
-    return handler(this.#router, { ...options, ...sessionsOf(this, this.#limits.sessionMostMilliseconds) });
+    if (!isOurs) return handler(this.#withoutSessions, options, log);
+    return handler(this.#router, { ...options, ...sessionsOf(this, this.#limits.sessionMostMilliseconds) }, log);
   }
 
   /** Ends the threads. Calls after this are refused. */
@@ -232,7 +230,7 @@ export class Portico {
   async #call(name, caller, invocation) {
     this.#checkOpen();
     const who = this.#who(caller);
-    const cost = this.#described.get(name)?.cost ?? OTHERS[name];
+    const cost = this.#described.get(name)?.cost ?? OTHERS[name] ?? "small";
     // Icons may be asynchronous where storage is not.
     const isSlow = cost !== "small" || (name === "app.createMany" && !this.#surroundings.isAsynchronous);
     if (isSlow || !this.#instances) return this.#inThread(caller, invocation, who);
@@ -280,7 +278,7 @@ export class Portico {
   /** @param {string} name @param {any[]} values */
   #person(name, values) {
     const given = values.map((value, index) => (value === null ? undefined : index === LONG[name] ? BigInt(Number(value)) : value));
-    return this.#call("people", undefined, { on: "people", name, values: given });
+    return this.#call(name, undefined, { on: "people", name, values: given });
   }
 
   /** Who calls, in the contract's form. @param {any} caller */
@@ -300,6 +298,18 @@ export class Portico {
   async #hasUsers() {
     const running = new Running(this.#surroundings, {}, { waits: true, milliseconds: this.#limits.callMilliseconds });
     return hasUsers(running);
+  }
+
+  /** The same, where the component alone knows: it says so before it looks at the account, which is none. */
+  async #hasUsersInReadyStorage() {
+    const procedure = /** @type {any} */ (procedures.get("user.initUser"));
+    try {
+      await this.#call("hasUsers", {}, invocationOf(procedure, [{ username: "", password: "" }]));
+    } catch (error) {
+      if (error instanceof PorticoError && ["forbidden", "bad-request"].includes(error.code)) return error.code === "forbidden";
+      throw error;
+    }
+    return true;
   }
 }
 

@@ -101,6 +101,15 @@ export const RESULTS = {
   deleteApp: truth,
 };
 
+/** Which apps a caller sees. @type {Check} */
+const visibleApps = (value, at) => {
+  if (value?.tag === "all") return { tag: "all" };
+  if (value?.tag === "only") return { tag: "only", val: list(text)(value.val, "val") };
+  return wrong(at, '{ tag: "all" } or { tag: "only", val }', value);
+};
+
+/** What the functions of the surroundings return. @type {Record<string, Check>} */
+export const SURROUNDINGS = { canViewBoard: truth, hasSearchEngine: truth, visibleAppsOf: visibleApps };
 /** @type {Check} */
 export const ICONS = list(option(text));
 /** @type {Check} */

@@ -39,15 +39,32 @@ function broken(cause) {
 }
 
 /**
+ * The error that a client gets. The causes of faults go to the log, and not to the client.
+ * @param {any} error
+ * @param {string} name of the procedure, or what else failed
+ * @param {(level: string, message: string) => void} log
+ */
+export function toTrpc(error, name, log) {
+  if (error instanceof TRPCError) return error;
+  const isOurs = error instanceof PorticoError;
+  const code = isOurs ? CODES[error.code] : undefined;
+  if (code && code !== "SERVICE_UNAVAILABLE") return new TRPCError({ code, message: error.message, cause: error });
+  const cause = isOurs ? error.cause : error;
+  log("error", `${name}: ${error?.message ?? error}${cause instanceof Error ? ` (${cause.stack})` : ""}`);
+  if (code) return new TRPCError({ code, message: "The dashboard cannot answer now: try again" });
+  return new TRPCError({ code: "INTERNAL_SERVER_ERROR", message: "Internal server error" });
+}
+
+/**
  * Checks access; needs no input. The component checks again.
  * @param {any} access
  * @param {any} caller
- * @param {(() => Promise<boolean>) | undefined} hasUsers without it the component decides
+ * @param {() => Promise<boolean>} hasUsers
  */
 async function check(access, caller, hasUsers) {
   if (access.tag === "public") return;
   if (access.tag === "onboarding") {
-    if (await hasUsers?.()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
+    if (await hasUsers()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
     return;
   }
   if (!caller?.user) throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first" });
@@ -61,23 +78,12 @@ async function check(access, caller, hasUsers) {
  * @param {{
  *   described: any[],
  *   run: (caller: any, name: string, invocation: import("./instance.js").Invocation) => Promise<unknown>,
- *   hasUsers?: () => Promise<boolean>,
+ *   hasUsers: () => Promise<boolean>,
  *   sessions?: any,
  *   log: (level: string, message: string) => void,
  * }} portico what the component describes, and what runs a call
  */
 export function routerOf({ described, run, hasUsers, sessions, log }) {
-  /** The error that a client gets. The causes of faults go to the log. @param {unknown} error @param {string} name */
-  const toTrpc = (error, name) => {
-    if (error instanceof TRPCError) return error;
-    const code = error instanceof PorticoError ? CODES[error.code] : undefined;
-    if (code && code !== "SERVICE_UNAVAILABLE") return new TRPCError({ code, message: /** @type {Error} */ (error).message, cause: error });
-    const { message, cause } = /** @type {Error} */ (error);
-    log("error", `${name}: ${message}${cause instanceof Error ? ` (${cause.stack})` : ""}`);
-    if (code) return new TRPCError({ code, message: "The dashboard cannot answer now: try again" });
-    return new TRPCError({ code: "INTERNAL_SERVER_ERROR", message: "Internal server error" });
-  };
-
   /** @type {Record<string, Record<string, any>>} */
   const routers = {};
   for (const { name, kind, access } of described) {
@@ -88,7 +94,7 @@ export function routerOf({ described, run, hasUsers, sessions, log }) {
       try {
         return await work();
       } catch (error) {
-        throw toTrpc(error, name);
+        throw toTrpc(error, name, log);
       }
     };
     const allowed = t.procedure.use(async ({ ctx, next }) => {
@@ -113,7 +119,7 @@ export function routerOf({ described, run, hasUsers, sessions, log }) {
       try {
         return await work(ctx, input);
       } catch (error) {
-        throw toTrpc(error, name);
+        throw toTrpc(error, name, log);
       }
     };
     const text = { type: "string" };

@@ -4,13 +4,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Collisions } from "./collisions.js";
 import { isRetry, PorticoError, StorageError } from "./errors.js";
-import { ICON, ICONS } from "./records.js";
+import { ICON, ICONS, SURROUNDINGS } from "./records.js";
 
 /** How many messages of a call are logged, and their greatest length. */
 const MESSAGES = 20;
 const MESSAGE_LENGTH = 2_000;
 /** A call with more text for the log than this ends. */
 const MOST_LOGGED = 4 * 1024 * 1024;
+
+/** @typedef {import("./records.js").Check} Check */
 
 /** @param {any} value */
 export const isPromise = (value) => typeof value?.then === "function";
@@ -86,13 +88,7 @@ export class Running {
     const transaction = this.#open();
     if (typeof transaction.of[name] !== "function") throw this.#blame(name, "is no function of the transaction");
     const result = this.#guard(name, () => transaction.of[name](...values));
-    return after(result, (value) => {
-      try {
-        return this.#surroundings.plug.results[name](value, "");
-      } catch (error) {
-        throw this.#blame(name, /** @type {Error} */ (error).message, error);
-      }
-    });
+    return after(result, (value) => this.#checked(name, value, this.#surroundings.plug.results[name]));
   }
 
   /** Runs one statement outside a transaction, for the ready storage. @param {string} sql @param {any[]} values */
@@ -104,7 +100,9 @@ export class Running {
   /** Asks what surrounds users and apps, for the ready storage. @param {string} name @param {any[]} values */
   surrounding(name, values) {
     this.#check();
-    return this.#guard(`surroundings.${name}`, () => /** @type {any} */ (this.#surroundings.surroundings)[name](...values));
+    const full = `surroundings.${name}`;
+    const result = this.#guard(full, () => /** @type {any} */ (this.#surroundings.surroundings)[name](...values));
+    return after(result, (value) => this.#checked(full, value, SURROUNDINGS[name]));
   }
 
   commit() {
@@ -160,14 +158,15 @@ export class Running {
     const { icons } = this.#surroundings;
     const found = this.#guard("icons.find", () => icons.find(names));
     return after(found, (value) => {
-      if (Array.isArray(value) && value.length === names.length) return ICONS(value, "");
+      if (Array.isArray(value) && value.length === names.length) return this.#checked("icons.find", value, ICONS);
       throw this.#blame("icons.find", "returned not as many as there are names");
     });
   }
 
   defaultIcon() {
     this.#check();
-    return after(this.#guard("icons.defaultIcon", () => this.#surroundings.icons.defaultIcon()), (value) => ICON(value, ""));
+    const icon = this.#guard("icons.defaultIcon", () => this.#surroundings.icons.defaultIcon());
+    return after(icon, (value) => this.#checked("icons.defaultIcon", value, ICON));
   }
 
   /** @param {string} level @param {string} message */
@@ -213,6 +212,15 @@ export class Running {
   #blame(name, what, cause) {
     if (this.#transaction) this.#transaction.failed = true;
     return this.#end(new PorticoError("internal", `${this.#fullName(name)} ${what}`, { cause }));
+  }
+
+  /** What a function of the dashboard returned, if it has the right form. @param {string} name @param {any} value @param {Check} check */
+  #checked(name, value, check) {
+    try {
+      return check(value, "");
+    } catch (error) {
+      throw this.#blame(name, /** @type {Error} */ (error).message, error);
+    }
   }
 
   /** Runs a function of the dashboard. @param {string} name @param {() => any} work */

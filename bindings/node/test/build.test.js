@@ -7,16 +7,23 @@ import { test } from "node:test";
 import { found, readFunctions } from "../build/asynchronous.js";
 import { COUNTER, meter } from "../build/metering.js";
 
-/** A module of these bodies of functions without parameters, each exported as `f0`, `f1` and so on. */
-function moduleOf(...bodies) {
-  const section = (id, bytes) => [id, bytes.length, ...bytes];
+const section = (id, bytes) => [id, bytes.length, ...bytes];
+const MEMORY = section(5, [1, 0, 1]);
+/** A global that begins as 5 and may be set. */
+const GLOBAL = section(6, [1, 0x7f, 1, 0x41, 5, 0x0b]);
+
+/** A module of these bodies of functions without parameters, each exported as `f0`, `f1` and so on, with a memory. */
+const moduleOf = (...bodies) => moduleWith(MEMORY, ...bodies);
+
+/** The same with something else than a memory. @param {number[]} sections */
+function moduleWith(sections, ...bodies) {
   const exports = bodies.flatMap((_, index) => [2, 0x66, 0x30 + index, 0, index]);
   const code = bodies.flatMap((body) => [body.length + 2, 0, ...body, 0x0b]);
   return Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, [1, 0x60, 0, 0]),
     ...section(3, [bodies.length, ...bodies.map(() => 0)]),
-    ...section(5, [1, 0, 1]),
+    ...sections,
     ...section(7, [bodies.length, ...exports]),
     ...section(10, [bodies.length, ...code]),
   ]);
@@ -37,6 +44,23 @@ test("a loop ends, and a function that calls itself twice", () => {
   counter.value = 1_000;
   assert.throws(f1, WebAssembly.RuntimeError);
   assert.equal(counter.value, -1);
+});
+
+test("a module without memory is counted and put back, too", () => {
+  const [getAndSet, recursion] = [[0x23, 0, 0x41, 1, 0x6a, 0x24, 0], [0x10, 1, 0x10, 1]];
+  const { f0, f1, [COUNTER]: counter, "portico:global:0": global } = instance(meter(moduleWith(GLOBAL, getAndSet, recursion), 4));
+  counter.value = 1_000;
+  f0();
+  assert.deepEqual([counter.value, global.value], [999, 6]);
+  assert.throws(f1, WebAssembly.RuntimeError);
+  assert.equal(counter.value, -1);
+});
+
+test("a module that only has state for others is put back, and bounded", () => {
+  const bare = (...sections) => instance(meter(Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...sections]), 4));
+  assert.equal(bare(...GLOBAL)["portico:global:0"].value, 5);
+  const { "portico:memory:0": memory } = bare(...MEMORY);
+  assert.throws(() => memory.grow(4), RangeError);
 });
 
 test("filling memory counts by its bytes", () => {

@@ -1,11 +1,13 @@
-// The ready storage over each driver: `Portico.open({ database })`, and the router with sign-in. better-sqlite3 on Node 20,
-// node:sqlite on Node 24, and PostgreSQL where PGHOST is set.
+// The ready storage over each driver: `Portico.open({ database })`, and the router with sign-in. better-sqlite3 and libsql on
+// Node 20, node:sqlite on Node 24, and PostgreSQL where PGHOST is set.
 
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { createTRPCClient, httpBatchStreamLink, httpLink } from "@trpc/client";
-import { Portico } from "../lib/index.js";
+import { databaseOf } from "../lib/databases.js";
+import { Portico, PorticoError } from "../lib/index.js";
 
 const isNew = Number(process.versions.node.split(".")[0]) >= 24;
 const ACCOUNT = { username: "ada", password: "correct horse" };
@@ -104,7 +106,9 @@ for (const [driver, open] of Object.entries(DATABASES)) {
   over("the router signs in, by cookie, and out", async ({ portico }) => {
     const handle = portico.trpc();
     const { client, cookie, set, headers } = browser(handle);
+    assert.equal(await code(client.user.initUser.mutate({ username: 5 })), "BAD_REQUEST");
     const { id } = await client.user.initUser.mutate(ACCOUNT);
+    assert.equal(await code(client.user.initUser.mutate({ username: 5 })), "FORBIDDEN", "whatever the account is");
     assert.equal(await code(client.session.signIn.mutate({ ...ACCOUNT, password: "wrong horse" })), "UNAUTHORIZED");
     assert.equal(await client.session.get.query(), null);
     assert.deepEqual(await client.session.signIn.mutate(ACCOUNT), { id, name: "ada" });
@@ -192,14 +196,112 @@ test("a thing that is no database is refused", async () => {
   await assert.rejects(Portico.open({ database: {} }), /takes a connection of better-sqlite3/);
 });
 
-test("surroundings that return promises are refused over SQLite, by name", async () => {
+test("surroundings that return promises over SQLite, or a wrong form, are refused by name", async () => {
   const { database, end } = await Object.values(DATABASES)[0]();
-  const portico = await Portico.open({ database, surroundings: { visibleAppsOf: async () => ({ tag: "all" }) } });
+  const surroundings = { visibleAppsOf: async () => ({ tag: "all" }) };
+  // Its functions are asked as they are now.
+  const portico = await Portico.open({ database, surroundings: { visibleAppsOf: () => surroundings.visibleAppsOf() } });
   const admin = await portico.people.callerOf(await portico.users.initUser({}, ACCOUNT));
   const ben = await portico.people.callerOf(await portico.users.create(admin, { ...ACCOUNT, username: "ben" }, []));
   await assert.rejects(portico.apps.all(ben), { message: /surroundings\.visibleAppsOf returned a promise.*over SQLite/ });
+  for (const [wrong, what] of [[["x"], "a list where the contract wants"], [{ tag: "only", val: [5] }, "val\\[0\\]: a number where the contract wants a text"]]) {
+    surroundings.visibleAppsOf = () => wrong;
+    await assert.rejects(portico.apps.all(ben), { message: new RegExp(`^surroundings\\.visibleAppsOf returned ${what}`) });
+  }
+  surroundings.visibleAppsOf = () => ({ tag: "only", val: [] });
+  assert.deepEqual(await portico.apps.all(ben), []);
   await portico.close();
   await end();
+});
+
+test("upgrades and lists of groups and invites, which grow with the data, run in a thread", async () => {
+  const { database, end } = await DATABASES[isNew ? "node:sqlite" : "better-sqlite3"]();
+  const portico = await Portico.open({ database });
+  let statements = 0;
+  for (const name of ["prepare", "exec"]) {
+    const original = database[name];
+    database[name] = (...values) => (statements++, original.apply(database, values));
+  }
+  /** How many new statements a call runs before this thread does anything else. */
+  const atOnce = (call) => {
+    const before = statements;
+    return [call(), statements - before];
+  };
+  const [person, ofPerson] = atOnce(() => portico.people.getPerson("x"));
+  assert.notEqual(ofPerson, 0, "a call that costs little runs here");
+  await person;
+  for (const name of ["migrate", "listGroups", "listInvites"]) {
+    const [listed, ofList] = atOnce(() => portico.people[name]());
+    assert.equal(ofList, 0, name);
+    await listed;
+  }
+  await portico.close();
+  await end();
+});
+
+test("while the database is away a request with a cookie is told so, and the log why", async () => {
+  const { database, end } = await Object.values(DATABASES)[0]();
+  const log = [];
+  const portico = await Portico.open({ database, log: (level, text) => log.push(`${level}: ${text}`) });
+  portico.people.authenticate = async () => {
+    throw new PorticoError("unavailable", "Storage is unavailable", { cause: new Error("connect ECONNREFUSED 10.0.0.5:5432") });
+  };
+  const { client, set } = browser(portico.trpc());
+  assert.equal(await client.session.get.query(), null);
+  set("portico_session=x");
+  assert.equal(await code(client.session.get.query()), "SERVICE_UNAVAILABLE");
+  assert.match(log.join(), /^error: who calls: Storage is unavailable \(Error: connect ECONNREFUSED/);
+  await portico.close();
+  await end();
+});
+
+test("connections whose server stops responding do not stay taken", { timeout: 60_000 }, async (t) => {
+  const { default: pg } = await import("pg");
+  const frame = (type, body) => Buffer.concat([Buffer.from(type), Buffer.from(Uint32Array.of(body.length + 4).buffer).swap32(), Buffer.from(body)]);
+  const ready = frame("Z", "I");
+  let refusesBegin = false;
+  // It takes connections, runs what begins a transaction, and says nothing to anything else.
+  const sockets = new Set();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      socket.write(Buffer.concat([frame("R", [0, 0, 0, 0]), ready]));
+      socket.on("data", (data) => {
+        if (data.includes("BEGIN") && !refusesBegin) socket.write(Buffer.concat([frame("C", "BEGIN\0"), ready]));
+      });
+    });
+  });
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const pool = new pg.Pool({ host: "127.0.0.1", port: server.address().port, user: "x", database: "x", max: 2 });
+  pool.on("error", () => {});
+  const unavailable = (call) => assert.rejects(call, (error) => error.payload.tag === "unavailable");
+  const database = databaseOf(pool, 20);
+  const begun = async () => {
+    // Again where this process was too slow.
+    for (;;) {
+      const transaction = await database.begin("write", ["BEGIN"]).catch(() => undefined);
+      if (transaction) return transaction;
+    }
+  };
+  const transaction = await begun();
+  const query = unavailable(transaction.query("SELECT 1", []));
+  await transaction.rollback();
+  assert.equal(pool.totalCount, 0, "after a statement that hangs");
+  await query;
+  const other = await begun();
+  await unavailable(other.commit());
+  assert.equal(pool.totalCount, 0, "after a commit that hangs");
+  await unavailable(database.lookUp("SELECT 1", []));
+  assert.equal(pool.totalCount, 0, "after a look-up that hangs");
+  refusesBegin = true;
+  await unavailable(database.begin("write", ["BEGIN"]));
+  assert.equal(pool.totalCount, 0, "after a begin that hangs");
+  await pool.end();
 });
 
 test("a connection that breaks while a transaction has it costs that call an error, and not the process", async () => {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { createTRPCClient, httpBatchLink, httpLink } from "@trpc/client";
 import express from "express";
 import Fastify from "fastify";
-import { Portico } from "../lib/index.js";
+import { Portico, PorticoError } from "../lib/index.js";
 import { memory } from "./storage.js";
 
 const storage = memory();
@@ -103,17 +103,42 @@ test("a fault of storage is logged, and not shown", async () => {
   await broken.close();
 });
 
+test("a fault of the dashboard while it looks up who calls is logged, and not shown", async () => {
+  const fails = async (options) => {
+    const answer = await portico.trpc({ authenticate, ...options })(new Request('http://d.example/trpc/app.byId?input={"id":"x"}'));
+    const { error } = await answer.json();
+    return [answer.status, error.message, error.data.code];
+  };
+  const thrown = (error) => () => { throw error; };
+  const lost = thrown(new Error("connect ECONNREFUSED 10.0.0.5:5432 user=dash"));
+  const internal = [500, "Internal server error", "INTERNAL_SERVER_ERROR"];
+  for (const options of [{ authenticate: lost }, { authenticate: async () => lost() }, { address: lost }]) {
+    log.length = 0;
+    assert.deepEqual(await fails(options), internal);
+    assert.match(log.join(), /^error: who calls: connect ECONNREFUSED 10\.0\.0\.5:5432 user=dash \(/);
+  }
+  assert.deepEqual(await fails({ authenticate: thrown(undefined) }), internal);
+  const away = thrown(new PorticoError("unavailable", "the database is away"));
+  assert.deepEqual(await fails({ authenticate: away }), [503, "The dashboard cannot answer now: try again", "SERVICE_UNAVAILABLE"]);
+  assert.deepEqual(await fails({ authenticate: thrown(new PorticoError("unauthorized", "Sign in")) }), [401, "Sign in", "UNAUTHORIZED"]);
+});
+
 test("with { publicUrl } a site whose name points here is another site", async () => {
-  const status = async (options, origin) => {
-    const headers = { "content-type": "application/json", origin, host: new URL(origin).host };
+  const status = async (options, origin, site) => {
+    const headers = { "content-type": "application/json", origin, host: new URL(origin).host, ...(site && { "sec-fetch-site": site }) };
     const request = new Request(`${origin}/trpc/user.initUser`, { method: "POST", headers, body: "{}" });
     return (await portico.trpc({ authenticate, ...options })(request)).status;
   };
   const publicUrl = "https://dashboard.example/path";
-  assert.equal(await status({ publicUrl }, "http://rebound.example"), 403);
-  // What is let through is refused for its input.
-  assert.equal(await status({ publicUrl }, "https://dashboard.example"), 400);
-  assert.equal(await status({ publicUrl, origins: ["https://other.example"] }, "https://other.example"), 400);
+  for (const site of [undefined, "same-origin", "none"]) {
+    assert.equal(await status({ publicUrl }, "http://rebound.example", site), 403);
+    // What is let through is refused for its input.
+    assert.equal(await status({ publicUrl }, "https://dashboard.example", site), 400);
+    assert.equal(await status({ publicUrl }, "https://dashboard.example:8443", site), 403);
+  }
+  assert.equal(await status({ publicUrl }, "https://dashboard.example", "same-site"), 403);
+  const origins = ["https://other.example"];
+  for (const site of [undefined, "cross-site"]) assert.equal(await status({ publicUrl, origins }, "https://other.example", site), 400);
 });
 
 test("without { authenticate } there is no router over HTTP", () => {

@@ -116,7 +116,8 @@ class PorticoApp:
         return response
 
     async def _identify(self, request: Request) -> tuple[Caller, bool]:
-        """The caller, and whether they proved it with the cookie of the ready storage."""
+        """The caller, and whether they proved it with the cookie of the ready storage. With one that is not valid, or a key that is
+        not, the caller is anonymous, as in Portico's own host."""
         if self._authenticate is not None:
             found = self._authenticate(request)
             caller = await found if inspect.isawaitable(found) else found
@@ -124,8 +125,6 @@ class PorticoApp:
         secret, by_cookie = secret_of(request.cookies, request.headers.get("authorization", ""))
         who = await self._portico.aio.people.authenticate(secret) if secret else None
         if who is None:
-            if secret and not by_cookie:
-                raise Refusal("UNAUTHORIZED", "The key or the session is not valid")
             return Caller(), False
         return who.caller, by_cookie and isinstance(who.credential, CredentialSession)
 

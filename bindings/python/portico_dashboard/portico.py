@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .sql import Surroundings
 
 #: How long a session of the ready storage lasts without being used, and at most, in seconds.
-SESSION_IDLE = 14 * 86_400
-SESSION_MOST = 90 * 86_400
+SESSION_IDLE = 7 * 86_400
+SESSION_MOST = 30 * 86_400
 
 #: A caller who is not signed in.
 ANONYMOUS = Caller()

@@ -79,6 +79,18 @@ def test_sign_in_use_and_sign_out(ready: Portico, mount: Callable[[PorticoApp], 
     talk(mount(ready.asgi()), work)
 
 
+def test_who_sends_a_key_that_is_not_valid_is_anonymous(ready: Portico) -> None:
+    async def work(client: httpx.AsyncClient) -> None:
+        await client.post("/trpc/user.initUser", json=ACCOUNT)
+        headers = {"authorization": "Bearer not-a-key"}
+        assert (await client.get("/session", headers=headers)).json() == {"user": None}
+        found = await client.get("/trpc/app.byIds", params={"input": "[]"}, headers=headers)
+        assert found.json()["result"]["data"] == []
+        assert (await client.get("/trpc/app.all", headers=headers)).status_code == 401
+
+    talk(ready.asgi(), work)
+
+
 def test_a_new_password_gives_the_session_a_new_token_and_ends_the_others(ready: Portico) -> None:
     async def work(client: httpx.AsyncClient) -> None:
         created = await client.post("/trpc/user.initUser", json=ACCOUNT)

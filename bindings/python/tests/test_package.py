@@ -20,11 +20,19 @@ def python(*arguments: str | Path, path: str | Path = "", folder: Path | None = 
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("papers")
+    for name in ("LICENSE", "THIRD-PARTY-LICENSES.txt", "portico.cdx.json"):
+        (folder / name).write_text(f"as it is in {name}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(papers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     for name in ("portico.wasm", "portico-with-sql.wasm"):
         (folder / name).write_bytes((REPOSITORY / "dist" / name).read_bytes())
-    built = python(HERE / "build_wheel.py", folder)
+    built = python(HERE / "build_wheel.py", folder, papers)
     assert built.returncode == 0, built.stderr
     return Path(built.stdout.strip())
 
@@ -37,13 +45,16 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_it_is_for_every_machine_and_the_same_each_time(wheel: Path) -> None:
+def test_it_is_for_every_machine_and_the_same_each_time(wheel: Path, papers: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
     before = wheel.read_bytes()
-    python(HERE / "build_wheel.py", wheel.parent)
+    python(HERE / "build_wheel.py", wheel.parent, papers)
     assert wheel.read_bytes() == before
     with zipfile.ZipFile(wheel) as archive:
         assert not [name for name in archive.namelist() if name.endswith((".so", ".pyc"))]
+        info = "portico_dashboard-0.1.0.dist-info"
+        for name in ("licenses/LICENSE", "licenses/THIRD-PARTY-LICENSES.txt", "sboms/portico.cdx.json"):
+            assert archive.read(f"{info}/{name}").decode() == f"as it is in {name.split('/')[1]}"
 
 
 def test_an_installed_wheel_answers(installed: Path, tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 // examples/node-better-auth: better-auth's session says who calls.
 //
-//     node better_auth.mjs URL       (started with ADMIN=ada@example.org on an empty folder)
+//     node better_auth.mjs session URL       (started with ADMIN=ada@example.org on an empty folder)
+//     node better_auth.mjs restarted URL     the same, started again
 
 import assert from "node:assert/strict";
 
-const [, , url] = process.argv;
+const [, , part, url] = process.argv;
 const headers = (cookie) => ({ "content-type": "application/json", origin: url, ...(cookie && { cookie }) });
 
 /** Asks, and gives status, body and the cookies that were set. */
@@ -15,10 +16,20 @@ async function ask(path, body, cookie) {
   return { status: response.status, body: await response.json(), cookie: set.join("; ") };
 }
 
-async function signUp(name) {
-  const { status, body, cookie } = await ask("/api/auth/sign-up/email", { name, email: `${name}@example.org`, password: "correct horse" });
+async function begin(how, name) {
+  const { status, body, cookie } = await ask(`/api/auth/${how}/email`, { name, email: `${name}@example.org`, password: "correct horse" });
   assert.equal(status, 200, JSON.stringify(body));
   return cookie;
+}
+const signUp = (name) => begin("sign-up", name);
+
+if (part === "restarted") {
+  // Nothing is remembered of who called before: one who is disabled is a stranger all the same.
+  const [ada, ben] = [await begin("sign-in", "ada"), await begin("sign-in", "ben")];
+  assert.equal((await ask("/api/trpc/app.all", undefined, ada)).status, 200);
+  const { status, body } = await ask("/api/trpc/app.all", undefined, ben);
+  assert.equal(status, 401, JSON.stringify(body));
+  process.exit(0);
 }
 
 const jellyfin = { name: "Jellyfin", iconUrl: "/j.svg" };

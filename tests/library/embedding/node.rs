@@ -9,7 +9,7 @@ use std::{
 };
 
 use portico_sandbox::COMPONENT;
-use portico_tests::{hostile_component, later, node, renamed, repository};
+use portico_tests::{hostile_component, later, node, postgresql::Postgresql, renamed, repository};
 use tempfile::TempDir;
 
 use super::dashboard::{
@@ -155,11 +155,58 @@ fn the_library_for_node_keeps_its_promises() {
 
 #[test]
 #[ignore = "make test-all"]
-fn the_library_keeps_them_on_node_24_too() {
-    let folder = library();
-    let tests = ["portico", "http"].map(|name| format!("test/{name}.test.js"));
+fn the_library_keeps_them_on_node_24_and_over_postgresql_too() {
+    let (folder, postgresql) = (library(), Postgresql::start());
+    let tests = ["portico", "http", "database"].map(|name| format!("test/{name}.test.js"));
     let mut command = Command::new(folder.join("node_modules/node/bin/node"));
-    node::succeed(command.arg("--test").args(tests).current_dir(folder));
+    command.arg("--test").args(tests).current_dir(folder);
+    node::succeed(postgresql.reached_by(&mut command));
+}
+
+/// A dashboard without users of its own, over the ready storage.
+#[track_caller]
+fn answers_the_shared_cases_over_the_ready_storage(node: &Path, reached: impl FnOnce(&mut Command)) {
+    library();
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new(node);
+    command
+        .arg("ready.mjs")
+        .env("PORT", "0")
+        .env("DATA", data.path())
+        .env_remove("PGHOST")
+        .current_dir(node::client("embedding"));
+    reached(&mut command);
+    let dashboard = Dashboard::start(&mut command);
+    dashboard.answers_the_shared_cases("node_ready.mjs");
+    dashboard.stop();
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn in_node_the_ready_storage_answers_the_shared_cases() {
+    answers_the_shared_cases_over_the_ready_storage(Path::new("node"), |_| ());
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn in_node_24_the_ready_storage_answers_the_shared_cases_over_postgresql() {
+    let (node, postgresql) = (library().join("node_modules/node/bin/node"), Postgresql::start());
+    answers_the_shared_cases_over_the_ready_storage(&node, |command| {
+        postgresql.reached_by(command);
+    });
+}
+
+/// Node 20 has no JSPI: over PostgreSQL the ready storage runs in threads.
+#[test]
+#[ignore = "make test-all"]
+fn the_library_keeps_them_over_postgresql_on_node_20() {
+    let postgresql = Postgresql::start();
+    let mut command = Command::new("node");
+    // One test for each way to wait: lists and writes, hashing, and calls that overlap.
+    let pattern = "--test-name-pattern=over pg, (users and apps|sessions|calls that overlap)";
+    command.args(["--test", pattern, "test/database.test.js"]);
+    let said = node::succeed(postgresql.reached_by(command.current_dir(library())));
+    assert!(said.contains("over pg, calls that overlap do not fail"), "{said}");
 }
 
 #[test]
@@ -180,16 +227,18 @@ fn better_auth_says_who_calls() {
     library();
     let example = node::installed(Path::new("examples/node-better-auth"));
     let data = tempfile::tempdir().expect("a temporary folder");
-    let mut command = Command::new("node");
-    command
-        .arg("main.js")
-        .env("ADMIN", "ada@example.org")
-        .current_dir(example);
-    let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
-    let mut judge = Command::new("node");
-    judge.args(["better_auth.mjs", dashboard.url()]);
-    node::succeed(judge.current_dir(node::client("embedding")));
-    dashboard.stop();
+    for part in ["session", "restarted"] {
+        let mut command = Command::new("node");
+        command
+            .arg("main.js")
+            .env("ADMIN", "ada@example.org")
+            .current_dir(&example);
+        let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
+        let mut judge = Command::new("node");
+        judge.args(["better_auth.mjs", part, dashboard.url()]);
+        node::succeed(judge.current_dir(node::client("embedding")));
+        dashboard.stop();
+    }
 }
 
 #[test]

@@ -94,7 +94,9 @@ fn over_postgresql_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing
     symlink(folder.join("node_modules"), hostile_folder.join("node_modules")).expect("a link");
     let dashboard = start(&hostile_folder, &postgresql);
     node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
-    node::succeed(&mut strangers("exhaust", ADAPTER, dashboard.url()));
+    for part in ["exhaust", "alongside"] {
+        node::succeed(&mut strangers(part, ADAPTER, dashboard.url()));
+    }
     dashboard.stop();
 }
 
