@@ -235,6 +235,39 @@ test("two tabs that edit one group do not undo each other", async () => {
   });
 });
 
+/** Chooses in the field of a card, saves the card, and waits for the answer. */
+async function choose(page, field, label) {
+  const form = page.locator("form", { has: page.locator(field) });
+  await form.locator(field).selectOption({ label });
+  await settled(page, () => form.getByRole("button", { name: "Save", exact: true }).click());
+}
+
+test("two tabs that choose preferences do not undo each other", async () => {
+  await inTwoTabs(`${url}/profile`, async (page, other) => {
+    const dark = page.locator('input[name="colorScheme"][value="dark"]');
+    await dark.check();
+    await choose(page, "#firstDayOfWeek", "Sunday");
+    await choose(other, "#firstDayOfWeek", "Saturday");
+    const said = await other.locator("#appearance-title ~ form .problems").innerText();
+    assert.match(said, /First day of the week: This was changed meanwhile, to: Sunday/);
+    assert.ok(await other.locator('input[name="colorScheme"][value="dark"]').isChecked(), "what was not edited is what is stored");
+    await choose(other, "#firstDayOfWeek", "Saturday");
+    await choose(page, "#homeBoardId", "Kitchen");
+    await choose(other, "#mobileHomeBoardId", "Kitchen");
+    await page.goto(`${url}/profile`);
+    assert.ok(await dark.isChecked());
+    assert.equal(await page.locator("#firstDayOfWeek option:checked").innerText(), "Saturday");
+    for (const field of ["#homeBoardId", "#mobileHomeBoardId"]) {
+      assert.equal(await page.locator(`${field} option:checked`).innerText(), "Kitchen", field);
+      await page.locator(field).selectOption({ label: "No choice of your own" });
+    }
+    // The other tests begin without a home board, and with the colours of the device.
+    await choose(page, "#homeBoardId", "No choice of your own");
+    await page.locator('input[name="colorScheme"][value="auto"]').check();
+    await choose(page, "#firstDayOfWeek", "Monday");
+  });
+});
+
 test("two tabs that share one board do not undo each other", async () => {
   const page = await open(browser);
   await signIn(page);

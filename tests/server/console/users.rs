@@ -3,7 +3,7 @@
 use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};
 
-use super::{Browser, escaped};
+use super::{Browser, escaped, page::Page};
 
 const HOSTILE: &str = "\"><script>alert('1')</script>";
 
@@ -148,6 +148,48 @@ fn a_group_gives_permissions_to_members_found_by_search() {
         .submit(&page, &path, &[("section", "permissions")])
         .assert_status(422)
         .assert_shows("This would take admin from the last administrator");
+}
+
+#[test]
+fn two_tabs_that_choose_home_boards_keep_each_others_choice() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let group = root.group("family", &[]);
+    let [kitchen, garden, attic] = ["kitchen", "garden", "attic"].map(|name| root.board(name, true));
+    let browser = Browser::of(&server, "root");
+    for path in ["/manage/visibility".to_owned(), format!("/groups/{group}")] {
+        let choose = |page: &Page, home: &str, mobile: &str| {
+            let read = |field: &str| {
+                let (_, rest) = page.html.split_once(&format!("name=\"was-{field}\" value=\""))?;
+                rest.split('"').next()
+            };
+            let fields = [
+                ("section", "home"),
+                ("was-homeBoardId", read("homeBoardId").expect("what was read")),
+                (
+                    "was-mobileHomeBoardId",
+                    read("mobileHomeBoardId").expect("what was read"),
+                ),
+                ("homeBoardId", home),
+                ("mobileHomeBoardId", mobile),
+            ];
+            browser.submit(page, &path, &fields)
+        };
+        let chosen = |page: &Page, board: &str| page.html.contains(&format!("value=\"{board}\" selected"));
+        let stale = browser.open(&path);
+        choose(&stale, &kitchen, "").assert_shows("Saved.");
+        let page = choose(&stale, "", &attic);
+        page.assert_shows("Saved.");
+        assert!(chosen(&page, &kitchen) && chosen(&page, &attic), "{}", page.html);
+        // What both changed is said by its name; what was not edited is shown as it is stored.
+        let both = choose(&stale, &garden, "");
+        both.assert_status(422)
+            .assert_shows("On large screens: This was changed meanwhile, to: kitchen.");
+        assert!(chosen(&both, &garden) && chosen(&both, &attic), "{}", both.html);
+        let page = choose(&both, &garden, &attic);
+        page.assert_shows("Saved.");
+        assert!(chosen(&page, &garden) && chosen(&page, &attic), "{}", page.html);
+    }
 }
 
 #[test]
