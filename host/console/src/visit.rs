@@ -304,6 +304,10 @@ impl Visit {
         assets::path("console.js")
     }
 
+    pub fn icons_js(&self) -> &'static str {
+        assets::path("icons.js")
+    }
+
     /// The script of the page on which a board is changed.
     pub fn board_js(&self) -> &'static str {
         assets::path("board.js")
