@@ -486,7 +486,7 @@ enrich();
 returnToPlace();
 forgetNote();
 
-// Whether apps can be reached: the marks on tiles are renewed while somebody looks at them.
+// Whether apps can be reached: the marks on tiles, and what the page of all says, are renewed while somebody looks at them.
 const HALF_A_MINUTE = 30_000;
 let nextLook = setTimeout(renewMarks, 2_000);
 let lastLook = Date.now();
@@ -499,7 +499,7 @@ async function renewMarks() {
   lastLook = Date.now();
   const answer = await fetch(from).catch(() => null);
   // Those whose session has ended see the page as it was.
-  if (!answer?.ok || new URL(answer.url).pathname !== "/status/tiles") return;
+  if (!answer?.ok || new URL(answer.url).pathname !== new URL(from, location).pathname) return;
   const marks = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const mark of all("[data-status-of]", marks)) {
     for (const old of all(`[data-status-of="${CSS.escape(mark.dataset.statusOf)}"]`)) {
