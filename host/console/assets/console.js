@@ -55,12 +55,14 @@ document.addEventListener("htmx:sendError", ({ detail }) => {
 const waits = new Map();
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, xhr, boosted, requestConfig } = event.detail;
-  if (!boosted) return;
+  const { type, submitter } = requestConfig.triggeringEvent ?? {};
+  // What is asked while people type disturbs nobody.
+  if (!boosted && !["click", "submit"].includes(type)) return;
   if (elt.dataset.sent) {
     event.preventDefault();
     return;
   }
-  const button = requestConfig.triggeringEvent?.submitter;
+  const button = submitter ?? elt.closest("button");
   elt.dataset.sent = "yes";
   button?.setAttribute("aria-busy", "true");
   const timer = setTimeout(() => document.documentElement.classList.add("waits"), 200);

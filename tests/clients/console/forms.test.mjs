@@ -106,6 +106,24 @@ test("a slow answer shows that it is waited for, and a second press changes noth
   await page.getByRole("heading", { name: "slow" }).waitFor();
   await page.locator("html:not(.waits)").waitFor();
   assert.equal(sent, 1);
+  // Also where only a part of the page is replaced.
+  await page.goto(`${url}/apps/catalogue`);
+  let add;
+  const adding = new Promise((resolve) => (add = resolve));
+  await page.route("**/apps/catalogue", async (route) => {
+    sent++;
+    await adding;
+    await route.continue();
+  });
+  const plex = page.locator("button#add-plex");
+  await plex.click();
+  await page.locator("html.waits").waitFor();
+  assert.equal(await plex.getAttribute("aria-busy"), "true");
+  await plex.click();
+  add();
+  await page.locator("a#add-plex").waitFor();
+  await page.locator("html:not(.waits)").waitFor();
+  assert.equal(sent, 2);
   page.assertQuiet();
 });
 
