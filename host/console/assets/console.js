@@ -38,7 +38,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   // The form for a board comes back with everything that it held, whatever failed; no other page takes its place.
   const isForm = xhr.responseText.includes('id="edit"');
   const losesForm = find("#edit") !== null && xhr.status >= 400 && !isForm;
-  if (isForm || (!hasEnded && !losesForm && xhr.status < 500 && ![403, 429].includes(xhr.status))) return;
+  if (isForm || (!hasEnded && !losesForm && xhr.status < 500 && ![403, 408, 413, 429].includes(xhr.status))) return;
   event.detail.shouldSwap = false;
   const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const said = [find("main h1", answer), find("main .lead", answer)].map((part) => part?.textContent ?? "");
