@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use portico_rules::{bounds, direction, icons, rule::Rule};
 use serde_json::{Value, json};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
 use crate::{
     api::{ApiError, Issue},
     fields::Fields,
-    links::complete,
+    links::{self, Advice, complete},
     respond::{again, page, see},
     texts::fill,
     visit::{Visit, Visitor},
@@ -45,6 +46,11 @@ impl Draft {
 
     fn of_row(&self, place: &usize) -> &[String] {
         self.by_row.get(place).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the tile of a row will not open its link.
+    fn is_not_opened(&self, row: &Row) -> bool {
+        Advice::of(row.text("href")) == Some(Advice::NotOpened)
     }
 }
 
@@ -113,8 +119,15 @@ fn read(visit: &Visit, list: &str) -> Draft {
                 *text = link;
             }
         }
+        let wrong = broken_rules(row).into_iter();
+        let mut wrong: Vec<_> = wrong
+            .map(|(field, rule)| in_column(visit, Some(field), &rule.to_string()))
+            .collect();
         if row.is_too_wide {
-            draft.by_row.insert(place, vec![t.too_many_columns.into()]);
+            wrong.push(t.too_many_columns.into());
+        }
+        if !wrong.is_empty() {
+            draft.by_row.insert(place, wrong);
         }
     }
     if table.count == 0 {
@@ -126,6 +139,32 @@ fn read(visit: &Visit, list: &str) -> Draft {
     draft.table = table;
     draft.list = list.to_owned();
     draft
+}
+
+/// The rules of new apps that a row breaks, by field, as far as they can be told here. The API knows them all.
+fn broken_rules(row: &Row) -> Vec<(&'static str, Rule)> {
+    let mut broken = Vec::new();
+    for (field, length) in [
+        ("name", bounds::APP_NAME),
+        ("href", bounds::LINK),
+        ("iconUrl", bounds::ICON_URL),
+        ("description", bounds::DESCRIPTION),
+        ("pingUrl", bounds::LINK),
+    ] {
+        let text = row.text(field);
+        let (most, got) = (*length.end(), text.chars().count());
+        let rule = match field {
+            "name" if got == 0 => Some(Rule::Empty),
+            _ if got == 0 => None,
+            _ if got > most => Some(Rule::TooLong { most, got }),
+            "name" | "description" => direction::problem(text),
+            "href" => links::problem(text),
+            "iconUrl" => icons::problem(text),
+            _ => (!links::is_web(text)).then_some(Rule::NotHttp),
+        };
+        broken.extend(rule.map(|rule| (field, rule)));
+    }
+    broken
 }
 
 /// Creates all apps, or finds what is wrong with them.
@@ -162,8 +201,11 @@ fn input(row: &Row) -> Value {
 
 /// What the API found wrong, with the column in which it is.
 fn problem(visit: &Visit, issue: &Issue) -> String {
+    in_column(visit, issue.path.iter().find_map(Value::as_str), &issue.message)
+}
+
+fn in_column(visit: &Visit, field: Option<&str>, message: &str) -> String {
     let t = visit.t;
-    let field = issue.path.iter().find_map(Value::as_str);
     let field = field.map(|field| match field {
         "name" => t.common.name,
         "description" => t.common.description,
@@ -172,6 +214,6 @@ fn problem(visit: &Visit, issue: &Issue) -> String {
         "iconUrl" => t.icon_picker.icon,
         other => other,
     });
-    let said = visit.say(&issue.message);
+    let said = visit.say(message);
     field.map_or_else(|| said.clone(), |field| format!("{field}: {said}"))
 }
