@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     api::{ApiError, Issue},
-    fields::Fields,
+    fields::APP_LIST,
+    form::Form,
     links::{self, Advice, complete},
     respond::{again, page, see},
     texts::fill,
@@ -24,9 +25,6 @@ use crate::{
 pub(super) fn routes() -> Router {
     Router::new().route("/apps/many", get(show).post(create))
 }
-
-/// The form, whose lines hold two thousand bytes each on average.
-static FORM: Fields = Fields::with(MOST_APPS * 2_000);
 
 /// What a list is read as.
 #[derive(Default)]
@@ -71,12 +69,18 @@ async fn show(visit: Visitor) -> PageResult {
 
 async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("app-create")?;
-    let form = visit.form_with(&FORM, request).await?;
+    let form = visit.form_with(&APP_LIST, request).await?;
     let is_wanted = form.text("do") == "add";
     let reader = visit.clone();
     let mut draft = visit
         .api
-        .compute(move || read(&reader, form.text("list")))
+        .compute(move || match list_of(&reader, &form) {
+            Ok(list) => read(&reader, list),
+            Err(problem) => Draft {
+                problems: vec![problem],
+                ..Draft::default()
+            },
+        })
         .await?;
     if draft.table.count > MOST_APPS {
         // A list of more lines than the field may hold is not shown again.
@@ -103,12 +107,28 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         .await
 }
 
+/// The list that was sent: the file if there is one, otherwise the text.
+fn list_of(visit: &Visit, form: &Form) -> Result<String, String> {
+    match form.file("file") {
+        Some(file) => String::from_utf8(file.to_vec()).map_err(|_| visit.t.state.not_text.into()),
+        None => Ok(form.text("list").to_owned()),
+    }
+}
+
 /// Reads a list, completes its links, and finds what needs no look at what is stored.
-fn read(visit: &Visit, list: &str) -> Draft {
+fn read(visit: &Visit, list: String) -> Draft {
     let t = &visit.t.apps;
-    let mut table = match bookmarks::are_bookmarks(list) {
-        true => bookmarks::read(list),
-        false => table::read(list),
+    let (list, mut table) = match bookmarks::are_bookmarks(&list) {
+        true => {
+            // The page shows the list, and sends it again.
+            let list = bookmarks::without_icons(&list);
+            let table = bookmarks::read(&list);
+            (list, table)
+        }
+        false => {
+            let table = table::read(&list);
+            (list, table)
+        }
     };
     let mut draft = Draft::default();
     for (place, row) in table.rows.iter_mut().enumerate() {
@@ -137,7 +157,7 @@ fn read(visit: &Visit, list: &str) -> Draft {
         draft.problems.push(fill(t.quote_open, &[&line]));
     }
     draft.table = table;
-    draft.list = list.to_owned();
+    draft.list = list;
     draft
 }
 
