@@ -56,7 +56,7 @@ const waits = new Map();
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, xhr, boosted, requestConfig } = event.detail;
   const { type, submitter } = requestConfig.triggeringEvent ?? {};
-  // What is asked while people type disturbs nobody.
+  // What is typed is searched for meanwhile.
   if (!boosted && !["click", "submit"].includes(type)) return;
   if (elt.dataset.sent) {
     event.preventDefault();
@@ -359,11 +359,14 @@ document.addEventListener("click", ({ target }) => {
   navigator.clipboard?.writeText(field.value).then(() => (button.textContent = button.dataset.done));
 });
 
-// After htmx has put a new page in place of this one.
-document.addEventListener("htmx:afterSettle", ({ target }) => {
+// After htmx has put a new page in place of this one. Its icons are looked at as soon as they are there, on its own ground.
+document.addEventListener("htmx:afterSwap", ({ target }) => {
   if (target !== document.body) return;
   document.documentElement.dataset.colors = frame().colors ?? "auto";
   document.documentElement.lang = frame().lang ?? "en";
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target !== document.body) return;
   wearTheme();
   foldSections();
   enrich();

@@ -41,3 +41,14 @@ function plate(image) {
   else if (isDark()) image.classList.add("on-plate");
 }
 document.addEventListener("load", ({ target }) => target.dataset?.initial && plate(target), true);
+
+// When the ground changes, icons are looked at again, each as it is by itself.
+function plateAgain() {
+  for (const image of document.querySelectorAll("img[data-initial]")) {
+    image.classList.remove("on-plate");
+    const itself = image.src.replace(/&on=\w+/, "");
+    if (image.src !== itself) image.src = itself;
+    else if (image.complete) plate(image);
+  }
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", plateAgain);

@@ -393,5 +393,18 @@ test("a black icon gives way to its variant in dark colours, and has a light pla
   await page.waitForFunction(isVariant, await icon.elementHandle());
   assert.equal(await icon.and(page.locator(".on-plate")).count(), 0);
   assert.equal(asked, 1, "other icons are not asked for again");
+  // The ground changes with the device, or in the menu of the account.
+  const isItself = ({ src, complete, naturalWidth }) => !src.includes("on=") && complete && naturalWidth > 0;
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.waitForFunction(isItself, await icon.elementHandle());
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(isVariant, await icon.elementHandle());
+  await page.locator("details.account summary").click();
+  await settled(page, () => page.locator(".menu").getByRole("button", { name: "Light", exact: true }).click());
+  await page.waitForFunction(isItself, await icon.elementHandle());
+  assert.equal(await icon.and(page.locator(".on-plate")).count(), 0);
+  await page.locator("details.account summary").click();
+  await settled(page, () => page.locator(".menu").getByRole("button", { name: "As the device", exact: true }).click());
+  await page.waitForFunction(isVariant, await icon.elementHandle());
   page.assertQuiet();
 });
