@@ -24,6 +24,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     const asked = new URL(requestConfig.path, location.href).pathname;
     if (xhr.status !== 200 || new URL(xhr.responseURL).pathname !== asked) {
       event.detail.shouldSwap = false;
+      giveUp(event.detail.target);
       return;
     }
   }
@@ -47,6 +48,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 // The host cannot be reached: a page that was asked for says so by the browser's own words.
 document.addEventListener("htmx:sendError", ({ detail }) => {
+  giveUp(detail.target);
   if (detail.requestConfig.verb === "get" && detail.boosted) location.assign(detail.pathInfo.finalRequestPath);
   else tell(frame().unreachable);
 });
@@ -151,7 +153,7 @@ function wordsOf(tile) {
 function filter(box) {
   const typed = box.value.trim();
   const text = typed.toLocaleLowerCase();
-  // The server has searched for some: they fit.
+  // Those that the server has found fit what was typed.
   for (const item of all("#found .tiles > li")) {
     if (item.closest("[data-found]")) continue;
     let some = false;
@@ -178,6 +180,31 @@ function filter(box) {
   }
   offerSearch(typed);
   showFound(text);
+}
+
+// What the server found for an earlier text is not shown, while it searches again.
+function dropFound() {
+  for (const part of all("#found [data-found]")) {
+    part.dataset.waits = "";
+    find("ul", part).replaceChildren();
+  }
+}
+
+// What could not be had is not waited for any more.
+function giveUp(part) {
+  if (!part.matches("#others, #destinations")) return;
+  if (part.matches("div")) part.remove();
+  else delete part.dataset.waits;
+  const box = find("#find");
+  if (box) showAgain(box);
+}
+
+function showAgain(box) {
+  if (box.dataset.filter === "tile") filter(box);
+  else {
+    offerSearch(box.value.trim());
+    showFound(box.value.trim());
+  }
 }
 
 // The link that searches the web: with the engine whose short name comes first, otherwise with the reader's own.
@@ -223,7 +250,10 @@ function showFound(text) {
 document.addEventListener("input", ({ target }) => {
   if (target.id !== "find") return;
   isMoved = false;
-  if (target.dataset.filter === "tile") filter(target);
+  if (target.dataset.filter === "tile") {
+    dropFound();
+    filter(target);
+  }
   // The server searches; until it has answered, nothing is chosen.
   else choose(null);
 });
@@ -232,11 +262,7 @@ document.addEventListener("input", ({ target }) => {
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   const box = find("#find");
   if (!box || target === document.body || !target.closest?.("#found")) return;
-  if (box.dataset.filter === "tile") filter(box);
-  else {
-    offerSearch(box.value.trim());
-    showFound(box.value.trim());
-  }
+  showAgain(box);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -265,7 +291,7 @@ document.addEventListener("keydown", (event) => {
     // Where the server searches and has not answered yet, the form asks it.
     if (box.value.trim() === "" || chosen() || box.dataset.filter === "tile") event.preventDefault();
     // Other apps, boards and pages may still be on their way: the web is offered after them.
-    if (chosen()?.id === "web" && find("div#others, div#destinations") && !isSearch(box.value)) return;
+    if (chosen()?.id === "web" && find("div#others, div#destinations, #found [data-waits]") && !isSearch(box.value)) return;
     chosen()?.click();
   } else if (event.key === "Escape" && box.value !== "") {
     event.preventDefault();
