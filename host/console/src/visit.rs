@@ -174,6 +174,14 @@ impl Visit {
         self.user.as_ref().ok_or_else(|| Refusal::SignInFirst.into())
     }
 
+    /// What is not there, or hidden, for people who are not signed in: they sign in first, and it tells them neither.
+    pub fn or_sign_in<T>(&self, found: Result<T, ApiError>) -> Result<T, ApiError> {
+        if matches!(&found, Err(error) if error.status == StatusCode::NOT_FOUND) {
+            self.user()?;
+        }
+        found
+    }
+
     /// The signed-in user, if they have this permission. This spares people a form that the API would refuse.
     pub fn permitted(&self, permission: &str) -> Result<&User, ApiError> {
         let user = self.user()?;
