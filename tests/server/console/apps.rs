@@ -37,6 +37,11 @@ fn an_app_is_created_found_changed_and_deleted_without_javascript() {
     assert_eq!(app["description"], "Files\nand more");
     let path = format!("/apps/{}", app["id"].as_str().unwrap());
     let page = browser.open(&format!("{path}/edit"));
+    page.assert_shows("Seen by");
+    // It stays where a form is shown again.
+    let nameless = [("name", ""), ("iconUrl", "/n.svg")];
+    let again = browser.submit(&page, &format!("{path}/edit"), &nameless);
+    again.assert_status(422).assert_shows("Seen by");
     page.assert_shows("value=\"Nextcloud\"")
         .assert_shows("value=\"/n.svg\"")
         .assert_shows("value=\"https://cloud.example\"");
