@@ -157,6 +157,11 @@ fn two_tabs_keep_each_others_fields_and_what_is_refused_says_why() {
     both.assert_status(422)
         .assert_shows("inzwischen geändert, zu: Casa");
     assert_eq!(looks(&root)["name"], "Casa");
+    // A field that has no place of its own for a problem is named.
+    let fields = [("density", "icons"), ("wideScreens", "yes"), ("columns", "4")];
+    send(&second, with_read(&second.html, &fields))
+        .assert_status(422)
+        .assert_shows("Spalten: Das wurde inzwischen geändert, zu: 3");
 
     let page = browser.open(LOOKS);
     let wrong = browser.upload(&page, LOOKS, &own, ("logo-file", b"<svg onload=alert(1)>"));
