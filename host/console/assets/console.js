@@ -415,7 +415,12 @@ let stays = 0;
 
 // htmx leaves HEAD as it was.
 function wearTheme() {
-  const { theme } = frame();
+  const { theme, icon } = frame();
+  const tab = find('link[rel="icon"]');
+  if (icon && tab.getAttribute("href") !== icon) {
+    tab.removeAttribute("type");
+    tab.href = icon;
+  }
   const worn = find("#theme");
   if (worn?.getAttribute("href") === theme) return;
   if (theme) {

@@ -345,6 +345,12 @@ impl Visit {
         assets::path("icon.svg")
     }
 
+    /// The icon of the site in the browser's tabs.
+    pub fn tab_icon(&self) -> String {
+        let logo = self.looks().logo_path();
+        logo.unwrap_or_else(|| self.icon().into())
+    }
+
     pub fn touch_icon(&self) -> &'static str {
         assets::path("icon-192.png")
     }

@@ -63,6 +63,21 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
     let page = anonymous.open("/sign-in");
     page.assert_shows("· Casa</title>")
         .assert_shows(&format!("<img class=\"logo\" src=\"/api/pictures/{logo}\""));
+    let manifest = anonymous.send("GET", "/manifest.webmanifest", &[], None);
+    assert_eq!(manifest.header("set-cookie"), None);
+    let manifest = manifest.json();
+    assert_eq!(
+        (
+            &manifest["name"],
+            &manifest["theme_color"],
+            &manifest["icons"][0]["src"]
+        ),
+        (
+            &json!("Casa"),
+            &json!("#ffdd00"),
+            &json!(format!("/api/pictures/{logo}"))
+        )
+    );
     let bob = Browser::of(&server, "bob").open("/");
     bob.assert_shows("data-tiles=\"icons\" data-columns=\"4\" data-wide");
     let sheet = theme(&page.html).expect("a style sheet");
