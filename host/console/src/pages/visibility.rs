@@ -194,7 +194,7 @@ impl Seen {
 
 impl SeenApp {
     pub fn icon(&self) -> String {
-        portico_icons::app_icon(&self.id, &self.icon_url)
+        portico_icons::app_icon(&self.id, &self.icon_url, &self.name)
     }
 
     pub fn initial(&self) -> String {
