@@ -77,6 +77,25 @@ fn a_user_is_created_changed_disabled_and_deleted_without_javascript() {
 }
 
 #[test]
+fn what_is_wrong_with_the_groups_of_a_user_or_an_invite_has_their_label() {
+    let server = Portico::start();
+    administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let many = [("groupIds", "none"); 1001];
+    for (path, fields) in [
+        ("/users/new", [("username", "ada"), ("password", PASSWORD)]),
+        ("/invites", [("expires", "day"), ("until", "2999-01-01")]),
+    ] {
+        let page = browser.open(path);
+        let refused = browser.submit(&page, path, &[&fields[..], &many[..]].concat());
+        refused
+            .assert_status(422)
+            .assert_shows("<li>Groups: must have")
+            .assert_hides("groupIds:");
+    }
+}
+
+#[test]
 fn administrators_are_not_offered_to_disable_or_delete_themselves() {
     let server = Portico::start();
     let root = administrator(&server);
