@@ -5,12 +5,13 @@ use std::{env, fmt::Write as _, fs, io::Write as _, path::Path};
 use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
-const ASSETS: [(&str, &str); 9] = [
+const ASSETS: [(&str, &str); 10] = [
     ("board.js", "text/javascript; charset=utf-8"),
     ("console.css", "text/css; charset=utf-8"),
     ("console.js", "text/javascript; charset=utf-8"),
     ("glyphs.svg", "image/svg+xml"),
     ("htmx.min.js", "text/javascript; charset=utf-8"),
+    ("icons.js", "text/javascript; charset=utf-8"),
     ("passkeys.js", "text/javascript; charset=utf-8"),
     ("icon.svg", "image/svg+xml"),
     ("icon-192.png", "image/png"),

@@ -279,7 +279,8 @@ function drop(isDone) {
   item.classList.remove("dragged");
   if (!isMoving) return;
   if (!isDone) home[0].insertBefore(item, home[1]);
-  tellPlace(item);
+  // A tile that is where it was changes nothing.
+  if (item.parentElement !== home[0] || item.nextElementSibling !== home[1]) tellPlace(item);
 }
 
 document.addEventListener("pointerup", ({ pointerId }) => pointerId === drag?.pointer && drop(true));

@@ -1,4 +1,4 @@
-// What pages do beyond links and forms. Everything works without it.
+// What pages do beyond links and forms. Everything works without it. icons.js is read before.
 "use strict";
 
 const find = (selector, root = document) => root.querySelector(selector);
@@ -24,6 +24,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     const asked = new URL(requestConfig.path, location.href).pathname;
     if (xhr.status !== 200 || new URL(xhr.responseURL).pathname !== asked) {
       event.detail.shouldSwap = false;
+      giveUp(event.detail.target);
       return;
     }
   }
@@ -38,7 +39,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   // The form for a board comes back with everything that it held, whatever failed; no other page takes its place.
   const isForm = xhr.responseText.includes('id="edit"');
   const losesForm = find("#edit") !== null && xhr.status >= 400 && !isForm;
-  if (isForm || (!hasEnded && !losesForm && xhr.status < 500 && ![403, 429].includes(xhr.status))) return;
+  if (isForm || (!hasEnded && !losesForm && xhr.status < 500 && ![403, 408, 413, 429].includes(xhr.status))) return;
   event.detail.shouldSwap = false;
   const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const said = [find("main h1", answer), find("main .lead", answer)].map((part) => part?.textContent ?? "");
@@ -47,6 +48,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 // The host cannot be reached: a page that was asked for says so by the browser's own words.
 document.addEventListener("htmx:sendError", ({ detail }) => {
+  giveUp(detail.target);
   if (detail.requestConfig.verb === "get" && detail.boosted) location.assign(detail.pathInfo.finalRequestPath);
   else tell(frame().unreachable);
 });
@@ -55,12 +57,14 @@ document.addEventListener("htmx:sendError", ({ detail }) => {
 const waits = new Map();
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, xhr, boosted, requestConfig } = event.detail;
-  if (!boosted) return;
+  const { type, submitter } = requestConfig.triggeringEvent ?? {};
+  // What is typed is searched for meanwhile.
+  if (!boosted && !["click", "submit"].includes(type)) return;
   if (elt.dataset.sent) {
     event.preventDefault();
     return;
   }
-  const button = requestConfig.triggeringEvent?.submitter;
+  const button = submitter ?? elt.closest("button");
   elt.dataset.sent = "yes";
   button?.setAttribute("aria-busy", "true");
   const timer = setTimeout(() => document.documentElement.classList.add("waits"), 200);
@@ -127,46 +131,6 @@ function tell(text) {
   box.scrollIntoView({ block: "nearest" });
 }
 
-// An icon that cannot be had is replaced by the first letter of the name. A picture without one leaves its place empty, so
-// that nothing moves.
-function replaceIcon(image) {
-  if (image.dataset.initial === undefined) {
-    image.style.visibility = "hidden";
-    return;
-  }
-  if (image.parentElement) image.parentElement.dataset.initial = image.dataset.initial;
-  image.remove();
-}
-document.addEventListener("error", ({ target }) => target instanceof HTMLImageElement && replaceIcon(target), true);
-
-// An icon that is nearly black in dark colours, or nearly white in light ones, is replaced by the variant that its
-// collection made for such a ground. A black one without a variant gets a light plate.
-const isDark = () => getComputedStyle(document.documentElement).getPropertyValue("color-scheme") === "dark" ||
-  (document.documentElement.dataset.colors === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
-
-function plate(image) {
-  if (image.naturalWidth === 0) return;
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 16;
-  const drawing = canvas.getContext("2d", { willReadFrequently: true });
-  drawing.drawImage(image, 0, 0, 16, 16);
-  const { data } = drawing.getImageData(0, 0, 16, 16);
-  let [seen, dark, light] = [0, 0, 0];
-  for (let at = 0; at < data.length; at += 4) {
-    if (data[at + 3] < 128) continue;
-    seen++;
-    dark += Math.max(data[at], data[at + 1], data[at + 2]) < 70;
-    light += Math.min(data[at], data[at + 1], data[at + 2]) > 225;
-  }
-  // A picture without gaps has its own ground.
-  const ground = isDark() ? "dark" : "light";
-  if (seen === 0 || seen >= 230 || (isDark() ? dark : light) <= seen * 0.85) return;
-  const isIcon = /^\/icons\/(apps|engines)\//.test(new URL(image.src).pathname);
-  if (isIcon && !image.src.includes("&on=")) image.src += `&on=${ground}`;
-  else if (isDark()) image.classList.add("on-plate");
-}
-document.addEventListener("load", ({ target }) => target.dataset?.initial && plate(target), true);
-
 // The search box of the first page: filters tiles, chooses one with the arrow keys, opens it with Enter.
 const tiles = () => all("#found a.tile").filter(shown);
 const chosen = () => find("#found .tile.chosen");
@@ -189,7 +153,7 @@ function wordsOf(tile) {
 function filter(box) {
   const typed = box.value.trim();
   const text = typed.toLocaleLowerCase();
-  // The server has searched for some: they fit.
+  // Those that the server has found fit what was typed.
   for (const item of all("#found .tiles > li")) {
     if (item.closest("[data-found]")) continue;
     let some = false;
@@ -216,6 +180,31 @@ function filter(box) {
   }
   offerSearch(typed);
   showFound(text);
+}
+
+// What the server found for an earlier text is not shown, while it searches again.
+function dropFound() {
+  for (const part of all("#found [data-found]")) {
+    part.dataset.waits = "";
+    find("ul", part).replaceChildren();
+  }
+}
+
+// What could not be had is not waited for any more.
+function giveUp(part) {
+  if (!part.matches("#others, #destinations")) return;
+  if (part.matches("div")) part.remove();
+  else delete part.dataset.waits;
+  const box = find("#find");
+  if (box) showAgain(box);
+}
+
+function showAgain(box) {
+  if (box.dataset.filter === "tile") filter(box);
+  else {
+    offerSearch(box.value.trim());
+    showFound(box.value.trim());
+  }
 }
 
 // The link that searches the web: with the engine whose short name comes first, otherwise with the reader's own.
@@ -261,7 +250,10 @@ function showFound(text) {
 document.addEventListener("input", ({ target }) => {
   if (target.id !== "find") return;
   isMoved = false;
-  if (target.dataset.filter === "tile") filter(target);
+  if (target.dataset.filter === "tile") {
+    dropFound();
+    filter(target);
+  }
   // The server searches; until it has answered, nothing is chosen.
   else choose(null);
 });
@@ -270,11 +262,7 @@ document.addEventListener("input", ({ target }) => {
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   const box = find("#find");
   if (!box || target === document.body || !target.closest?.("#found")) return;
-  if (box.dataset.filter === "tile") filter(box);
-  else {
-    offerSearch(box.value.trim());
-    showFound(box.value.trim());
-  }
+  showAgain(box);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -303,7 +291,7 @@ document.addEventListener("keydown", (event) => {
     // Where the server searches and has not answered yet, the form asks it.
     if (box.value.trim() === "" || chosen() || box.dataset.filter === "tile") event.preventDefault();
     // Other apps, boards and pages may still be on their way: the web is offered after them.
-    if (chosen()?.id === "web" && find("div#others, div#destinations") && !isSearch(box.value)) return;
+    if (chosen()?.id === "web" && find("div#others, div#destinations, #found [data-waits]") && !isSearch(box.value)) return;
     chosen()?.click();
   } else if (event.key === "Escape" && box.value !== "") {
     event.preventDefault();
@@ -397,11 +385,14 @@ document.addEventListener("click", ({ target }) => {
   navigator.clipboard?.writeText(field.value).then(() => (button.textContent = button.dataset.done));
 });
 
-// After htmx has put a new page in place of this one.
-document.addEventListener("htmx:afterSettle", ({ target }) => {
+// After htmx has put a new page in place of this one. Its icons are looked at as soon as they are there, on its own ground.
+document.addEventListener("htmx:afterSwap", ({ target }) => {
   if (target !== document.body) return;
   document.documentElement.dataset.colors = frame().colors ?? "auto";
   document.documentElement.lang = frame().lang ?? "en";
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target !== document.body) return;
   wearTheme();
   foldSections();
   enrich();
@@ -424,7 +415,12 @@ let stays = 0;
 
 // htmx leaves HEAD as it was.
 function wearTheme() {
-  const { theme } = frame();
+  const { theme, icon } = frame();
+  const tab = find('link[rel="icon"]');
+  if (icon && tab.getAttribute("href") !== icon) {
+    tab.removeAttribute("type");
+    tab.href = icon;
+  }
   const worn = find("#theme");
   if (worn?.getAttribute("href") === theme) return;
   if (theme) {
@@ -526,7 +522,7 @@ enrich();
 returnToPlace();
 forgetNote();
 
-// Whether apps can be reached: the marks on tiles are renewed while somebody looks at them.
+// Whether apps can be reached: the marks on tiles, and what the page of all says, are renewed while somebody looks at them.
 const HALF_A_MINUTE = 30_000;
 let nextLook = setTimeout(renewMarks, 2_000);
 let lastLook = Date.now();
@@ -539,7 +535,7 @@ async function renewMarks() {
   lastLook = Date.now();
   const answer = await fetch(from).catch(() => null);
   // Those whose session has ended see the page as it was.
-  if (!answer?.ok || new URL(answer.url).pathname !== "/status/tiles") return;
+  if (!answer?.ok || new URL(answer.url).pathname !== new URL(from, location).pathname) return;
   const marks = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const mark of all("[data-status-of]", marks)) {
     for (const old of all(`[data-status-of="${CSS.escape(mark.dataset.statusOf)}"]`)) {

@@ -21,7 +21,7 @@ use crate::{
     visit::{Visit, Visitor},
 };
 
-/// Marks a response that is the API's own and stays unchanged.
+/// Marks a response that is not a page, such as the API's own, and stays unchanged.
 #[derive(Clone)]
 pub(crate) struct Passed;
 

@@ -31,36 +31,7 @@ pub(crate) fn routes() -> Router {
             get(async move |headers: HeaderMap| asset.respond_to(&headers)),
         )
     });
-    routes
-        .route("/favicon.ico", get(favicon))
-        .route("/manifest.webmanifest", get(manifest))
-}
-
-/// What makes the site an app that can be installed.
-async fn manifest() -> Response {
-    let icon = |name, sizes, kind, purpose| serde_json::json!({ "src": path(name), "sizes": sizes, "type": kind, "purpose": purpose });
-    let manifest = serde_json::json!({
-        "id": "/",
-        "name": "Portico",
-        "short_name": "Portico",
-        "start_url": "/",
-        "scope": "/",
-        "display": "standalone",
-        "background_color": "#f5f6f8",
-        "theme_color": "#3b5bdb",
-        "icons": [
-            icon("icon.svg", "any", "image/svg+xml", "any"),
-            icon("icon-192.png", "192x192", "image/png", "any"),
-            icon("icon-512.png", "512x512", "image/png", "any"),
-            icon("icon-512.png", "512x512", "image/png", "maskable"),
-        ],
-    });
-    let headers = [
-        (header::CONTENT_TYPE, "application/manifest+json"),
-        (header::CACHE_CONTROL, "public, max-age=86400"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, manifest.to_string()).into_response()
+    routes.route("/favicon.ico", get(favicon))
 }
 
 /// The site's icon where browsers look for it if no page has named it.

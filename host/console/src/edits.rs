@@ -56,6 +56,16 @@ pub(crate) struct Merged {
 impl Merged {
     /// `fields` are name, stored text and typed text.
     pub fn of(visit: &Visit, form: &Form, fields: &[(&'static str, &str, &str)]) -> Self {
+        Self::in_words(visit, form, fields, |_, stored| stored.to_owned())
+    }
+
+    /// The same for choices: `words` says what people read of a field's stored text.
+    pub fn in_words(
+        visit: &Visit,
+        form: &Form,
+        fields: &[(&'static str, &str, &str)],
+        words: impl Fn(&str, &str) -> String,
+    ) -> Self {
         let mut merged = Self {
             fields: Vec::new(),
             read: WasRead::default(),
@@ -67,7 +77,7 @@ impl Merged {
             let was = was.unwrap_or(&now);
             let is_edited = wanted != was && wanted != now;
             if is_edited && now != was {
-                let message = fill(visit.t.errors.changed_meanwhile, &[&short(stored)]);
+                let message = fill(visit.t.errors.changed_meanwhile, &[&short(&words(name, stored))]);
                 merged.problems.add(name, message);
             }
             let text = if is_edited { *typed } else { *stored };
@@ -82,6 +92,16 @@ impl Merged {
     pub fn text(&self, field: &str) -> &str {
         let found = self.fields.iter().find(|(name, ..)| *name == field);
         found.map_or("", |(_, text, _)| text)
+    }
+
+    /// The texts to store, by field.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.fields.iter().map(|(name, text, _)| (*name, &**text))
+    }
+
+    /// The text to store; `None` if it is empty.
+    pub fn optional(&self, field: &str) -> Option<&str> {
+        Some(self.text(field)).filter(|text| !text.is_empty())
     }
 
     pub fn is_edited(&self, field: &str) -> bool {

@@ -64,6 +64,9 @@ pub(crate) static BOARD: Fields = Fields {
     more: MOST_FIELDS * 400 + (128 << 10) * ENCODED,
 };
 
+/// A list of apps, pasted or as a file: bookmarks of browsers have the icons of their pages in them.
+pub(crate) static APP_LIST: Fields = Fields::with((8 << 20) - FRAME);
+
 /// A configuration document, which may be as large as the largest input of a procedure.
 pub(crate) static DOCUMENT: Fields = Fields::with((16 << 20) - FRAME);
 
@@ -113,8 +116,8 @@ mod tests {
 
     #[test]
     fn bounds_of_forms_come_from_their_fields() {
-        let sizes = [&LINES, &WITH_ICON, &BOARD, &DOCUMENT].map(|fields| fields.largest() >> 10);
-        assert_eq!(sizes, [64, 1536, 2816, 16_384]);
+        let sizes = [&LINES, &WITH_ICON, &BOARD, &APP_LIST, &DOCUMENT].map(|fields| fields.largest() >> 10);
+        assert_eq!(sizes, [64, 1536, 2816, 8192, 16_384]);
         assert_eq!(Fields::with(262_000).largest() >> 10, 384);
     }
 

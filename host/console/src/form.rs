@@ -311,6 +311,13 @@ impl Problems {
         self.by_field.insert(field.into(), message.into());
     }
 
+    /// Says the problem of a field above the form, with the field's label: for one that has no place of its own for it.
+    pub fn lift(&mut self, field: &str, label: &str) {
+        if let Some(problem) = self.by_field.remove(field) {
+            self.whole.push(format!("{label}: {problem}"));
+        }
+    }
+
     /// Adds a problem of the form as a whole.
     pub fn add_to_whole(&mut self, message: impl Into<String>) {
         self.whole.push(message.into());

@@ -1,5 +1,7 @@
 //! Links as people type them, often without a scheme, and paths of this site that people return to.
 
+use portico_rules::rule::{Rule, UrlProblem};
+
 /// Schemes that run text, or open something that is not a page.
 const NOT_OPENED: [&str; 6] = ["javascript", "vbscript", "data", "blob", "about", "file"];
 
@@ -79,6 +81,37 @@ pub(crate) fn complete(text: &str) -> Option<String> {
         is_v6 || port.is_some() || !host.contains('.') || host.parse::<std::net::Ipv4Addr>().is_ok();
     let scheme = if is_at_home { "http" } else { "https" };
     Some(format!("{scheme}://{text}"))
+}
+
+/// What the API will say of a new link, as far as that can be told without reading it as browsers do.
+pub(crate) fn problem(href: &str) -> Option<Rule> {
+    let relative = Rule::NotAbsoluteUrl {
+        why: UrlProblem::NoScheme,
+    };
+    let Some((scheme, _)) = href.split_once(':') else {
+        return Some(relative);
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    let mut letters = scheme.bytes();
+    let is_scheme = letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'-' | b'.'));
+    if !is_scheme {
+        return Some(relative);
+    }
+    if NOT_OPENED.contains(&&*scheme) && !STORED_ONLY.contains(&&*scheme) {
+        let scheme = (&*scheme).into();
+        return Some(Rule::RefusedScheme { scheme });
+    }
+    portico_rules::links::problem(href)
+}
+
+/// Whether a text is a link of the web.
+pub(crate) fn is_web(text: &str) -> bool {
+    let scheme = text.split(':').next().unwrap_or_default();
+    text.contains(':')
+        && ["http", "https"]
+            .iter()
+            .any(|web| scheme.eq_ignore_ascii_case(web))
 }
 
 /// What people should see before a link is saved.
@@ -179,6 +212,34 @@ mod tests {
         ] {
             assert_eq!(complete(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_the_api_refuses_of_a_link_is_said_before() {
+        for (href, said) in [
+            ("javascript:1", "must not be a URL of the scheme javascript:"),
+            ("DATA:text/html,x", "must not be a URL of the scheme data:"),
+            (
+                "/nowhere",
+                "must be an absolute URL (relative URL without a base)",
+            ),
+            (
+                "two words",
+                "must be an absolute URL (relative URL without a base)",
+            ),
+            ("a b:80", "must be an absolute URL (relative URL without a base)"),
+            (
+                "nas:5000",
+                "must be an absolute URL: did you mean http://nas:5000?",
+            ),
+        ] {
+            let problem = problem(href).map(|rule| rule.to_string());
+            assert_eq!(problem.as_deref(), Some(said), "{href}");
+        }
+        for href in ["https://nas", "file:///x", "mailto:a@b.c", "svn+ssh://x"] {
+            assert_eq!(problem(href), None, "{href}");
+        }
+        assert!(is_web("HTTPS://a") && !is_web("httpsx://a") && !is_web("http"));
     }
 
     #[test]

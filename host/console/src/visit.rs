@@ -174,6 +174,14 @@ impl Visit {
         self.user.as_ref().ok_or_else(|| Refusal::SignInFirst.into())
     }
 
+    /// What is not there, or hidden, for people who are not signed in: they sign in first, and it tells them neither.
+    pub fn or_sign_in<T>(&self, found: Result<T, ApiError>) -> Result<T, ApiError> {
+        if matches!(&found, Err(error) if error.status == StatusCode::NOT_FOUND) {
+            self.user()?;
+        }
+        found
+    }
+
     /// The signed-in user, if they have this permission. This spares people a form that the API would refuse.
     pub fn permitted(&self, permission: &str) -> Result<&User, ApiError> {
         let user = self.user()?;
@@ -304,6 +312,10 @@ impl Visit {
         assets::path("console.js")
     }
 
+    pub fn icons_js(&self) -> &'static str {
+        assets::path("icons.js")
+    }
+
     /// The script of the page on which a board is changed.
     pub fn board_js(&self) -> &'static str {
         assets::path("board.js")
@@ -331,6 +343,12 @@ impl Visit {
 
     pub fn icon(&self) -> &'static str {
         assets::path("icon.svg")
+    }
+
+    /// The icon of the site in the browser's tabs.
+    pub fn tab_icon(&self) -> String {
+        let logo = self.looks().logo_path();
+        logo.unwrap_or_else(|| self.icon().into())
     }
 
     pub fn touch_icon(&self) -> &'static str {

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_is_looked_up_once_a_day() {
+    async fn a_name_is_looked_up_once_a_day_and_a_minute_after_nothing_was_found() {
         let (clock, asked) = (Arc::new(Hand(AtomicU64::new(0))), Arc::new(AtomicUsize::new(0)));
         let counted = asked.clone();
         let find: FindIcon = Arc::new(move |name| {
@@ -119,8 +119,15 @@ mod tests {
         assert_eq!(names.icon_of("nas").await, None);
         assert_eq!(names.icon_of("nas").await, None);
         assert_eq!(asked.load(Relaxed), 1);
-        clock.0.store(A_DAY, Relaxed);
-        assert_eq!(names.icon_of("nas").await.as_deref(), Some("nas"));
-        assert_eq!(asked.load(Relaxed), 2);
+        for (moment, found, times) in [
+            (A_MINUTE - 1, None, 1),
+            (A_MINUTE, Some("nas"), 2),
+            (A_MINUTE + A_DAY - 1, Some("nas"), 2),
+            (A_MINUTE + A_DAY, Some("nas"), 3),
+        ] {
+            clock.0.store(moment, Relaxed);
+            assert_eq!(names.icon_of("nas").await.as_deref(), found, "{moment}");
+            assert_eq!(asked.load(Relaxed), times, "{moment}");
+        }
     }
 }

@@ -59,14 +59,14 @@ const LONGEST_NAME: usize = *portico_rules::bounds::APP_NAME.end();
 /// The largest response of the API that is read, in bytes: an app whose icon is in its URL.
 const MOST_ANSWERED: usize = 1 << 20;
 
-/// The path of an app's icon.
-pub fn app_icon(id: &str, icon_url: &str) -> String {
-    path("apps", id, icon_url)
+/// The path of the icon of an app of this name.
+pub fn app_icon(id: &str, icon_url: &str, name: &str) -> String {
+    path("apps", id, icon_url, name)
 }
 
-/// The path of a search engine's icon.
-pub fn engine_icon(id: &str, icon_url: &str) -> String {
-    path("engines", id, icon_url)
+/// The path of the icon of a search engine of this name.
+pub fn engine_icon(id: &str, icon_url: &str, name: &str) -> String {
+    path("engines", id, icon_url, name)
 }
 
 /// The path of a user's picture, if it is at a URL that may be fetched. (One that was uploaded is in the record.)
@@ -74,16 +74,26 @@ pub fn user_picture(id: &str, image: &str) -> Option<String> {
     let is_fetched = image
         .get(..8)
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
-    is_fetched.then(|| path("users", id, image))
+    is_fetched.then(|| path("users", id, image, ""))
 }
 
-fn path(kind: &str, id: &str, icon_url: &str) -> String {
+fn path(kind: &str, id: &str, icon_url: &str, name: &str) -> String {
     // An uploaded picture never changes at its address, and needs no look at the app.
     if let Some(path) = picture_path(icon_url) {
         return path.into();
     }
     let id = utf8_percent_encode(id, PLAIN);
-    format!("/icons/{kind}/{id}?v={}", version(icon_url))
+    // The default icon follows the name.
+    let version = match is_default(icon_url) {
+        true => version(&format!("{icon_url} {name}")),
+        false => version(icon_url),
+    };
+    format!("/icons/{kind}/{id}?v={version}")
+}
+
+/// Whether the icon is found by the name.
+fn is_default(icon_url: &str) -> bool {
+    [DEFAULT_ICON, EARLIER_DEFAULT_ICON].contains(&icon_url)
 }
 
 /// The path of an uploaded picture, if the icon is one.
@@ -226,7 +236,7 @@ impl Routes {
     }
 
     async fn icon(&self, parts: &Parts, record: &Record) -> Response {
-        if [DEFAULT_ICON, EARLIER_DEFAULT_ICON].contains(&&*record.icon_url) {
+        if is_default(&record.icon_url) {
             return self.icon_by_name(parts, &record.name).await;
         }
         if let Some(path) = picture_path(&record.icon_url) {

@@ -3,7 +3,7 @@
 mod command;
 mod web;
 
-use portico_icons::{app_icon, engine_icon};
+use portico_icons::engine_icon;
 use portico_tests::{
     Answer, Builder, Client, Fixtures, MISSING, Portico, Session, administrator, escape, wait_until,
 };
@@ -28,6 +28,11 @@ fn app(admin: &impl Client, icon_url: &str) -> String {
     let input = json!({"name": "App", "iconUrl": icon_url});
     let app = admin.mutate("app.create", &input).data();
     app["id"].as_str().expect("an id").to_owned()
+}
+
+/// The path of the icon of an app of that name.
+fn app_icon(id: &str, icon_url: &str) -> String {
+    portico_icons::app_icon(id, icon_url, "App")
 }
 
 /// The icon of a new app.
@@ -243,10 +248,10 @@ fn the_icon_of_a_search_engine_is_for_those_who_may_choose_it() {
         "name": "Wikipedia", "short": "w", "urlTemplate": "https://wikipedia.example/%s", "iconUrl": url,
     });
     let engine = admin.mutate("searchEngine.create", &input).data();
-    let path = engine_icon(engine["id"].as_str().expect("an id"), &url);
+    let path = engine_icon(engine["id"].as_str().expect("an id"), &url, "");
     assert_picture(&admin.user("alice").get(&path), "image/gif", GIF);
     server.anonymous().get(&path).assert_status(401);
-    admin.get(&engine_icon(MISSING, &url)).assert_status(404);
+    admin.get(&engine_icon(MISSING, &url, "")).assert_status(404);
 }
 
 #[test]

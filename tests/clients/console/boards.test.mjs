@@ -52,6 +52,21 @@ test("a tile is dragged within its section and into another one, and Escape puts
     await last?.();
     await page.mouse.up();
   };
+  await save(page);
+  await page.goto(edit);
+  // A tile that is put back, or dropped where it was, leaves nothing that has to be saved.
+  let asked = 0;
+  page.on("dialog", (dialog) => {
+    asked++;
+    return dialog.accept();
+  });
+  await drag("Clock", await middle(page, "Bookmarks 1"), () => page.keyboard.press("Escape"));
+  await drag("Clock", await middle(page, "Clock"));
+  assert.deepEqual(await titles(page), before);
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.waitForURL(board);
+  assert.equal(asked, 0);
+  await page.goto(edit);
   await drag(before[0], await middle(page, "Note"));
   assert.deepEqual(await titles(page), ["Bookmarks 1", "Note", before[0], "Clock"]);
   await drag("Clock", await middle(page, "Bookmarks 1"), () => page.keyboard.press("Escape"));

@@ -61,14 +61,36 @@ test("a first evening", async (evening) => {
     assert.ok(!(await page.content()).includes(link.split("token=")[1]));
   });
 
+  await evening.test("a link that is cut or has expired says so before anything is typed", async () => {
+    await other.goto(link.split("&token=")[0]);
+    await other.getByText("Dieser Link ist unvollständig.").waitFor();
+    assert.equal(await other.locator("#username").count(), 0);
+    let short;
+    // Far enough ahead for this machine, whatever else it does.
+    for (let ahead = 1_000; !short?.ok(); ahead *= 2) {
+      const data = { expirationDate: new Date(Date.now() + ahead).toISOString() };
+      short = await page.request.post(`${url}/api/trpc/invite.createInvite`, { data, headers: { origin: url } });
+      assert.ok([200, 400].includes(short.status()), await short.text());
+    }
+    const { id, token } = (await short.json()).result.data;
+    const expired = other.getByText("Diese Einladung ist abgelaufen.");
+    do await other.goto(`${url}/register?invite=${id}&token=${token}`);
+    while ((await expired.count()) === 0);
+    assert.equal(await other.locator("#username").count(), 0);
+  });
+
   await evening.test("a second person registers in another browser, in German", async () => {
-    await other.goto(link);
+    // Some programs write the link as HTML.
+    await other.goto(link.replace("&token=", "&amp;token="));
     await other.getByRole("heading", { name: "Konto anlegen" }).waitFor();
     await other.fill("#username", "grace");
     await other.fill("#email", "grace@example.com");
     await other.fill("#password", password);
     await button(other, "Konto anlegen").click();
     await other.waitForURL(`${url}/`);
+    await other.goto(link);
+    await other.getByText("Diese Einladung gilt nicht.").waitFor();
+    assert.equal(await other.locator("#username").count(), 0);
     await other.goto(`${url}/apps/new`);
     await other.getByRole("heading", { name: "Das ist Ihnen nicht erlaubt" }).waitFor();
   });

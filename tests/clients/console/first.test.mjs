@@ -21,6 +21,46 @@ async function tabTo(page, selector) {
   assert.fail(`Tab does not reach ${selector}`);
 }
 
+/** The rest of the evening, where no test goes by mouse: many apps at once, a board, an invite, sharing and the audit log. */
+async function goOn(page, home, other, { press, type, check }) {
+  await page.goto(`${home}/apps/many`);
+  await type(page, "#list", "Router | http://router.lan");
+  await press(page, 'button[name="do"][value="look"]');
+  await page.getByText("Nothing is made yet.").waitFor();
+  await press(page, 'button[name="do"][value="add"]');
+  await page.getByText("Created.").waitFor();
+
+  await page.goto(`${home}/manage/boards/new`);
+  await type(page, "#name", "Evening");
+  await press(page, "main form button.main");
+  await page.getByRole("heading", { name: "Edit board" }).waitFor();
+  const board = page.url().split("/").at(-2);
+  await check(page, '#apps-found input[name="pick"]');
+  await press(page, '#apps-found button[value="add"]');
+  await page.getByRole("button", { name: "Move Immich one place back", exact: true }).waitFor();
+  await press(page, '.editor-bar button[value="save"]');
+  await page.getByText("Saved.").waitFor();
+  assert.deepEqual(await page.locator(".board .tile .name").allInnerTexts(), ["Immich"]);
+
+  await page.goto(`${home}/invites`);
+  await press(page, "main form .row button.main");
+  await other.goto(await page.locator("#invite-link").inputValue());
+  await type(other, "#username", "grace");
+  await type(other, "#email", "grace@example.com");
+  await type(other, "#password", password);
+  await press(other, "main form button.main");
+  await other.waitForURL(`${home}/`);
+
+  await page.goto(`${home}/manage/boards/${board}/share?q=grace`);
+  await press(page, 'button[aria-label="Add grace"]');
+  await page.getByText("Saved.").waitFor();
+  await other.goto(`${home}/boards/${board}`);
+  assert.deepEqual(await other.locator(".board .tile .name").allInnerTexts(), ["Immich"]);
+  await page.goto(`${home}/audit`);
+  await page.getByRole("link", { name: "Share a board" }).first().waitFor();
+  other.assertQuiet({ home });
+}
+
 const ways = {
   mouse: {
     press: (page, selector) => page.click(selector),
@@ -36,6 +76,10 @@ const ways = {
       await page.keyboard.press("Control+A");
       await page.keyboard.type(text);
     },
+    check: async (page, selector) => {
+      await tabTo(page, selector);
+      await page.keyboard.press("Space");
+    },
   },
   touch: {
     options: phone,
@@ -49,10 +93,12 @@ const ways = {
     options: { javaScriptEnabled: false },
     press: (page, selector) => page.click(selector),
     type: (page, selector, text) => page.fill(selector, text),
+    check: (page, selector) => page.locator(selector).first().check(),
   },
 };
 
-for (const [at, [name, { options, press, type }]] of Object.entries(ways).entries()) {
+for (const [at, [name, way]] of Object.entries(ways).entries()) {
+  const { options, press, type, check } = way;
   test(`the first evening by ${name}`, async () => {
     const home = homes[at];
     const page = await open(browser, options);
@@ -99,6 +145,7 @@ for (const [at, [name, { options, press, type }]] of Object.entries(ways).entrie
     const tiles = await page.locator(".tile .name").allInnerTexts();
     assert.deepEqual(tiles, ["Immich", "Jellyfin", "Mealie", "The house"]);
     assert.equal(await page.locator("a.tile", { hasText: "Jellyfin" }).getAttribute("href"), "http://nas.lan:8096");
+    if (check) await goOn(page, home, await open(browser, options), way);
     page.assertQuiet({ home });
   });
 }

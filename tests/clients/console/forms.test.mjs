@@ -106,6 +106,24 @@ test("a slow answer shows that it is waited for, and a second press changes noth
   await page.getByRole("heading", { name: "slow" }).waitFor();
   await page.locator("html:not(.waits)").waitFor();
   assert.equal(sent, 1);
+  // Also where only a part of the page is replaced.
+  await page.goto(`${url}/apps/catalogue`);
+  let add;
+  const adding = new Promise((resolve) => (add = resolve));
+  await page.route("**/apps/catalogue", async (route) => {
+    sent++;
+    await adding;
+    await route.continue();
+  });
+  const plex = page.locator("button#add-plex");
+  await plex.click();
+  await page.locator("html.waits").waitFor();
+  assert.equal(await plex.getAttribute("aria-busy"), "true");
+  await plex.click();
+  add();
+  await page.locator("a#add-plex").waitFor();
+  await page.locator("html:not(.waits)").waitFor();
+  assert.equal(sent, 2);
   page.assertQuiet();
 });
 
@@ -235,6 +253,39 @@ test("two tabs that edit one group do not undo each other", async () => {
   });
 });
 
+/** Chooses in the field of a card, saves the card, and waits for the answer. */
+async function choose(page, field, label) {
+  const form = page.locator("form", { has: page.locator(field) });
+  await form.locator(field).selectOption({ label });
+  await settled(page, () => form.getByRole("button", { name: "Save", exact: true }).click());
+}
+
+test("two tabs that choose preferences do not undo each other", async () => {
+  await inTwoTabs(`${url}/profile`, async (page, other) => {
+    const dark = page.locator('input[name="colorScheme"][value="dark"]');
+    await dark.check();
+    await choose(page, "#firstDayOfWeek", "Sunday");
+    await choose(other, "#firstDayOfWeek", "Saturday");
+    const said = await other.locator("#appearance-title ~ form .problems").innerText();
+    assert.match(said, /First day of the week: This was changed meanwhile, to: Sunday/);
+    assert.ok(await other.locator('input[name="colorScheme"][value="dark"]').isChecked(), "what was not edited is what is stored");
+    await choose(other, "#firstDayOfWeek", "Saturday");
+    await choose(page, "#homeBoardId", "Kitchen");
+    await choose(other, "#mobileHomeBoardId", "Kitchen");
+    await page.goto(`${url}/profile`);
+    assert.ok(await dark.isChecked());
+    assert.equal(await page.locator("#firstDayOfWeek option:checked").innerText(), "Saturday");
+    for (const field of ["#homeBoardId", "#mobileHomeBoardId"]) {
+      assert.equal(await page.locator(`${field} option:checked`).innerText(), "Kitchen", field);
+      await page.locator(field).selectOption({ label: "No choice of your own" });
+    }
+    // The other tests begin without a home board, and with the colours of the device.
+    await choose(page, "#homeBoardId", "No choice of your own");
+    await page.locator('input[name="colorScheme"][value="auto"]').check();
+    await choose(page, "#firstDayOfWeek", "Monday");
+  });
+});
+
 test("two tabs that share one board do not undo each other", async () => {
   const page = await open(browser);
   await signIn(page);
@@ -342,5 +393,18 @@ test("a black icon gives way to its variant in dark colours, and has a light pla
   await page.waitForFunction(isVariant, await icon.elementHandle());
   assert.equal(await icon.and(page.locator(".on-plate")).count(), 0);
   assert.equal(asked, 1, "other icons are not asked for again");
+  // The ground changes with the device, or in the menu of the account.
+  const isItself = ({ src, complete, naturalWidth }) => !src.includes("on=") && complete && naturalWidth > 0;
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.waitForFunction(isItself, await icon.elementHandle());
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(isVariant, await icon.elementHandle());
+  await page.locator("details.account summary").click();
+  await settled(page, () => page.locator(".menu").getByRole("button", { name: "Light", exact: true }).click());
+  await page.waitForFunction(isItself, await icon.elementHandle());
+  assert.equal(await icon.and(page.locator(".on-plate")).count(), 0);
+  await page.locator("details.account summary").click();
+  await settled(page, () => page.locator(".menu").getByRole("button", { name: "As the device", exact: true }).click());
+  await page.waitForFunction(isVariant, await icon.elementHandle());
   page.assertQuiet();
 });

@@ -162,7 +162,7 @@ test("what is no page never becomes one", async () => {
   assert.equal(await page.locator("#injected").count(), 0);
 });
 
-test("what was typed stays where the session has ended or the host is gone", async () => {
+test("what was typed stays where the session has ended, the form is too large or the host is gone", async () => {
   const page = await open(browser);
   await signIn(page);
   await page.goto(`${url}/apps/many`);
@@ -171,6 +171,15 @@ test("what was typed stays where the session has ended or the host is gone", asy
   await page.getByRole("button", { name: "Look at it first" }).click();
   await page.getByRole("alert").waitFor();
   assert.equal(await page.inputValue("main textarea"), "one | https://one.example");
+  // The refusal of a form that is too large, or too slow, takes no page's place, either.
+  for (const status of [408, 413]) {
+    const refusal = `<main><h1>This was refused</h1><p class="lead">Because of ${status}</p></main>`;
+    await page.route("**/apps/many", (route) => route.fulfill({ status, contentType: "text/html", body: refusal }));
+    await page.getByRole("button", { name: "Look at it first" }).click();
+    await page.getByText(`This was refused: Because of ${status}`).waitFor();
+    assert.equal(await page.inputValue("main textarea"), "one | https://one.example");
+    await page.unroute("**/apps/many");
+  }
   await page.route("**/*", (route) => route.abort());
   await page.getByRole("button", { name: "Look at it first" }).click();
   await page.getByText("Portico cannot be reached.").waitFor();

@@ -44,6 +44,10 @@ test("forms change things", async () => {
   await page.goto(`${home}/apps/new`);
   await page.getByText("Fill in everything by hand").click();
   await page.fill("#name", "Without scripts");
+  // None of the collections can be reached.
+  await page.fill("#icon-query", "plex");
+  await button("Search").click();
+  await page.getByText("No collection of icons can be reached now.").waitFor();
   await page.fill("#href", "no address");
   await button("Create").click();
   await page.locator("#href-problem").waitFor();
@@ -51,6 +55,14 @@ test("forms change things", async () => {
   await page.fill("#href", "https://plain.example");
   await button("Create").click();
   await page.getByText("Created.").waitFor();
+  // Without an icon and without a script, it has a tile with its letter.
+  await page.goto(`${home}/?q=without`);
+  const icon = await page.locator("a.tile", { hasText: "Without scripts" }).locator("img").getAttribute("src");
+  const cookies = await page.context().cookies(home);
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const letter = await page.request.get(url + icon, { headers: { cookie } });
+  assert.equal(letter.status(), 200);
+  assert.match(await letter.text(), />W</);
 
   await page.goto(`${home}/manage/boards`);
   await page.getByRole("link", { name: "Share Kitchen" }).click();

@@ -65,6 +65,50 @@ test("Enter opens what is chosen, and nothing where nothing is", async () => {
   page.assertQuiet();
 });
 
+test("what the server cannot look for now does not stop a search of the web", async () => {
+  const { page, search } = await furnished();
+  assert.equal((await search(false)).status(), 200);
+  await page.goto(url);
+  const refusal = { status: 503, contentType: "text/html", body: "<p>busy</p>" };
+  for (const part of ["others", "destinations"]) await page.route(`**/${part}?*`, (route) => route.fulfill(refusal));
+  await page.route("https://library.example/**", (route) => route.fulfill({ contentType: "text/html", body: "found" }));
+  await page.fill("#find", "no such thing");
+  for (const part of ["others", "destinations"]) await page.locator(`div#${part}`).waitFor({ state: "detached" });
+  await Promise.all([page.waitForURL("https://library.example/?q=no%20such%20thing"), page.keyboard.press("Enter")]);
+});
+
+test("what the server found for an earlier text is not chosen while it searches again", async () => {
+  const { page } = await furnished();
+  // As with more apps than one page has.
+  const held = [];
+  let requests = 0;
+  await page.route("**/others?*", (route) => {
+    const typed = new URL(route.request().url()).searchParams.get("q");
+    const tile = `<li><a class="tile" href="${url}/api/health/live"><span class="name">Found for ${typed}</span></a></li>`;
+    const body = `<section id="others" class="others" data-found hx-get="/others?more" hx-include="#find"
+      hx-trigger="input from:#find" hx-swap="outerHTML" hx-push-url="false" hidden><ul class="tiles">${tile}</ul></section>`;
+    const answer = () => route.fulfill({ contentType: "text/html", body });
+    return ++requests === 1 ? answer() : held.push(answer);
+  });
+  await page.fill("#find", "zz");
+  await page.getByText("Found for zz").waitFor();
+  assert.equal(await page.locator(".tile.chosen .name").innerText(), "Found for zz");
+  const asked = page.waitForRequest(/others\?more/);
+  await page.fill("#find", "zzz");
+  await asked;
+  assert.deepEqual(await visible(page), ["Search Library for “zzz”"]);
+  // Enter waits for what is on its way.
+  const opened = [];
+  page.context().on("page", (other) => opened.push(other));
+  await page.keyboard.press("Enter");
+  while (held.length === 0) await page.evaluate(() => new Promise(requestAnimationFrame));
+  held.shift()();
+  await page.getByText("Found for zzz").waitFor();
+  assert.equal(await page.locator(".tile.chosen .name").innerText(), "Found for zzz");
+  assert.equal(opened.length, 0);
+  page.assertQuiet();
+});
+
 test("one preference says whether Enter and a click open a new tab", async () => {
   const { page, search } = await furnished();
   const tile = page.locator("a.tile", { hasText: "Grafana" });

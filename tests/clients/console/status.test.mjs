@@ -13,6 +13,22 @@ after(() => browser?.close());
 
 const visible = (page) => page.locator("#found .tile:visible .name").allInnerTexts();
 
+// It begins the checks, so it is the first test of this file.
+test("the page of all apps renews itself, with reasons and the sentence above them", async () => {
+  const page = await open(browser);
+  // Her first page shows no marks, and so begins no checks.
+  await signIn(page, "grace");
+  const opened = await page.goto(`${url}/status`);
+  assert.match(await opened.text(), />3 apps are not checked yet</);
+  await page.locator("td .mark.is-up").waitFor();
+  await page.locator("td .mark.is-down").waitFor();
+  await page.locator(".mark.is-not-allowed").waitFor();
+  await page.getByText("No connection could be made.").waitFor();
+  assert.equal(await page.locator(".summary.is-down").innerText(), "1 app cannot be reached");
+  await page.waitForFunction(() => document.querySelectorAll("td.brief time").length === 3);
+  page.assertQuiet();
+});
+
 test("marks appear without a reload, are words and not colours alone, and move nothing", async () => {
   for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
     const page = await open(browser, { colorScheme, viewport: { width, height: 800 } });

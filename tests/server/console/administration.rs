@@ -63,6 +63,49 @@ fn the_audit_log_names_keys_invites_and_the_readers_own_sessions() {
 }
 
 #[test]
+fn the_audit_log_names_what_a_procedure_of_another_name_changed() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let bob = root.user("bob").id;
+    let (app, group) = (root.app("wiki"), root.group("family", &[]));
+    let board = root.board("kitchen", false);
+    let browser = Browser::of(&server, "root");
+    for (procedure, input, link) in [
+        (
+            "gate.update",
+            json!({ "id": app, "addresses": [], "isOpen": true }),
+            format!("href=\"/apps/{app}/edit\">wiki</a>"),
+        ),
+        (
+            "secondFactor.deleteOfUser",
+            json!({ "userId": bob }),
+            format!("href=\"/users/{bob}\">bob</a>"),
+        ),
+        (
+            "extras.saveOfUser",
+            json!({ "id": bob, "extras": null }),
+            format!("href=\"/users/{bob}\">bob</a>"),
+        ),
+        (
+            "extras.saveOfBoard",
+            json!({ "id": board, "extras": null }),
+            format!("href=\"/boards/{board}\">kitchen</a>"),
+        ),
+        (
+            "board.setDefaultHome",
+            json!({ "groupId": group, "homeBoardId": board, "mobileHomeBoardId": null }),
+            format!("href=\"/groups/{group}\">family</a>"),
+        ),
+    ] {
+        root.mutate(procedure, &input).assert_status(200);
+        browser
+            .open(&format!("/audit?procedure={procedure}"))
+            .assert_shows(&link)
+            .assert_hides("<code");
+    }
+}
+
+#[test]
 fn the_audit_log_says_which_session_was_ended_by_its_browser_and_address() {
     let server = Portico::start();
     let root = administrator(&server);

@@ -37,6 +37,11 @@ fn an_app_is_created_found_changed_and_deleted_without_javascript() {
     assert_eq!(app["description"], "Files\nand more");
     let path = format!("/apps/{}", app["id"].as_str().unwrap());
     let page = browser.open(&format!("{path}/edit"));
+    page.assert_shows("Seen by");
+    // It stays where a form is shown again.
+    let nameless = [("name", ""), ("iconUrl", "/n.svg")];
+    let again = browser.submit(&page, &format!("{path}/edit"), &nameless);
+    again.assert_status(422).assert_shows("Seen by");
     page.assert_shows("value=\"Nextcloud\"")
         .assert_shows("value=\"/n.svg\"")
         .assert_shows("value=\"https://cloud.example\"");
@@ -191,11 +196,26 @@ fn many_apps_come_from_a_list_all_of_them_or_none() {
     let page = browser.open("/apps/many");
     let wrong =
         "Good | https://good.example\r\n\r\n | https://nameless.example\r\nBad | javascript:1 | /i.svg | <b>";
-    let page = browser.submit(&page, "/apps/many", &[("list", wrong), ("do", "add")]);
-    page.assert_status(422)
-        .assert_shows("Line 3</span><p class=\"problem\">Name: must not be empty")
-        .assert_shows("Line 4</span><p class=\"problem\">Link: must not be a URL of the scheme javascript:")
-        .assert_shows("Bad | javascript:1 | /i.svg | &#60;b&#62;");
+    for button in ["look", "add"] {
+        let page = browser.submit(&page, "/apps/many", &[("list", wrong), ("do", button)]);
+        page.assert_status(422)
+            .assert_shows("Line 3</span><p class=\"problem\">Name: must not be empty")
+            .assert_shows(
+                "Line 4</span><p class=\"problem\">Link: must not be a URL of the scheme javascript:",
+            )
+            .assert_shows("Bad | javascript:1 | /i.svg | &#60;b&#62;")
+            .assert_hides("Nothing is made yet.");
+    }
+    // What only the API knows.
+    let unknown = "A | http://a b/ | https://i.example/x";
+    let refused = browser.submit(&page, "/apps/many", &[("list", unknown), ("do", "add")]);
+    refused
+        .assert_status(422)
+        .assert_shows("Line 1</span><p class=\"problem\">Link: must be an absolute URL");
+    let page = browser.submit(&page, "/apps/many", &[("list", "Files | file:///srv")]);
+    page.assert_status(200)
+        .assert_shows("Nothing is made yet.")
+        .assert_shows("The tile does not open it");
     assert_eq!(root.app_names().len(), 0);
     for (list, problem) in [
         (" \r\n ", "The list is empty"),

@@ -1,6 +1,6 @@
 //! Boards: the list, sharing, short addresses, copies and deleting. The editor is in `board_editor`.
 
-use portico_tests::{Client, Fixtures, Portico, administrator};
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};
 
 use super::{Browser, board_editor::values, page::Page};
@@ -334,7 +334,20 @@ fn a_board_has_a_short_address_a_copy_and_people_who_make_it_their_home() {
     assert_eq!(browser.open("/b/kitchen").path, path);
     browser.open("/b/none").assert_status(404);
     let anonymous = Browser::new(&server);
-    anonymous.open("/b/kitchen").assert_status(404);
+    let [page, _] = ["kitchen", "none"].map(|slug| {
+        let page = anonymous.open(&format!("/b/{slug}"));
+        assert_eq!(
+            page.path,
+            format!("/sign-in?next=%2Fb%2F{slug}&note=session-ended")
+        );
+        page
+    });
+    let fields = [
+        ("username", "root"),
+        ("password", PASSWORD),
+        ("next", "/b/kitchen"),
+    ];
+    assert_eq!(anonymous.submit(&page, "/sign-in", &fields).path, path);
     // The address of the old editor leads to the new one.
     let old = browser.open(&format!("/manage/boards/{board}"));
     assert_eq!(old.path, format!("{path}/edit"));

@@ -308,7 +308,10 @@ fn the_sample_household_is_shown_with_3_40_and_300_apps() {
 #[test]
 #[ignore = "make test-all"]
 fn without_javascript_and_tls_people_sign_in_and_change_things() {
-    let (server, root) = furnished();
+    // No collection of icons can be reached.
+    let unused = format!("http://127.0.0.1:{}", free_port());
+    let builder = Builder::default().environment("PORTICO_ICON_SOURCES", format!("{unused}|{unused}"));
+    let (server, root) = furnished_with(builder);
     let pages = pages(&root);
     run("plain.test.mjs", &server, &[("PORTICO_PAGES", pages.to_string())]);
 }

@@ -69,7 +69,7 @@ fn each_form_has_a_bound_from_which_on_nothing_of_it_is_read() {
         ("/status", 256),
         ("/manage/looks", 2176),
         (&*board, 2_816),
-        ("/apps/many", 2 * KIB),
+        ("/apps/many", 8 * KIB),
         ("/state", 16 * KIB),
     ]);
     for (path, bound) in bounds {
@@ -156,6 +156,34 @@ fn a_list_of_too_many_apps_is_refused_without_reading_it() {
         assert!(shown.contains(problem), "{problem}: {shown}");
         assert!(grown < 32, "it took {grown} MiB");
     }
+}
+
+#[test]
+fn bookmarks_are_a_file_of_which_the_icons_are_not_kept() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/apps/many");
+    let icon = "A".repeat(7_000);
+    let links = (0..1_000).map(|number| {
+        format!("<DT><A HREF=\"https://{number}.example\" ICON=\"data:image/png;base64,{icon}\">App {number}</A>\n")
+    });
+    let head = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n".to_owned();
+    let file = links.fold(head, |file, link| file + &link);
+    let (looked, grown) = growth(&server, || {
+        let fields = [("list", "what is pasted does not count")];
+        browser.upload(&page, "/apps/many", &fields, ("file", file.as_bytes()))
+    });
+    looked
+        .assert_status(200)
+        .assert_shows("1000 apps")
+        .assert_shows("https://999.example")
+        .assert_hides("data:image")
+        .assert_hides("does not count");
+    assert!(grown < 64, "it took {grown} MiB");
+    assert_eq!(root.app_names().len(), 0);
+    let refused = browser.upload(&page, "/apps/many", &[], ("file", b"Caf\xe9;http://a"));
+    refused.assert_status(422).assert_shows("The file is no text");
 }
 
 #[test]

@@ -56,6 +56,8 @@ fn a_search_engine_is_created_changed_and_deleted() {
 fn known_engines_are_one_click_and_one_of_ones_own_is_an_address() {
     let server = Portico::start();
     let root = administrator(&server);
+    let german = Browser::of(&server, "root").in_german();
+    german.open("/engines").assert_shows("https://de.wikipedia.org/");
     let browser = Browser::of(&server, "root");
     let page = browser.open("/engines");
     page.assert_shows("value=\"DuckDuckGo\"")

@@ -247,7 +247,21 @@ fn home_shows_all_apps_or_the_home_board_with_hostile_texts_as_text() {
     anonymous.open("/sign-in").assert_shows("kitchen");
     let path = format!("/boards/{}", board.as_str().unwrap());
     anonymous.open(&path).assert_status(200).assert_shows("kitchen");
-    anonymous
+    // Others may be there for those who sign in, whether they are or not.
+    let hidden = root.board_of("attic", false, &json!([]));
+    for id in [&*hidden, "missing"] {
+        let page = anonymous.open(&format!("/boards/{id}"));
+        assert_eq!(
+            page.path,
+            format!(
+                "/sign-in?next=%2Fboards%2F{}&note=session-ended",
+                id.replace('-', "%2D")
+            )
+        );
+        page.assert_shows("Please sign in to go on.")
+            .assert_hides("attic");
+    }
+    browser
         .open("/boards/missing")
         .assert_status(404)
         .assert_shows("There is nothing here");

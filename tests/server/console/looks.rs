@@ -63,6 +63,21 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
     let page = anonymous.open("/sign-in");
     page.assert_shows("· Casa</title>")
         .assert_shows(&format!("<img class=\"logo\" src=\"/api/pictures/{logo}\""));
+    let manifest = anonymous.send("GET", "/manifest.webmanifest", &[], None);
+    assert_eq!(manifest.header("set-cookie"), None);
+    let manifest = manifest.json();
+    assert_eq!(
+        (
+            &manifest["name"],
+            &manifest["theme_color"],
+            &manifest["icons"][0]["src"]
+        ),
+        (
+            &json!("Casa"),
+            &json!("#ffdd00"),
+            &json!(format!("/api/pictures/{logo}"))
+        )
+    );
     let bob = Browser::of(&server, "bob").open("/");
     bob.assert_shows("data-tiles=\"icons\" data-columns=\"4\" data-wide");
     let sheet = theme(&page.html).expect("a style sheet");
@@ -157,6 +172,11 @@ fn two_tabs_keep_each_others_fields_and_what_is_refused_says_why() {
     both.assert_status(422)
         .assert_shows("inzwischen geändert, zu: Casa");
     assert_eq!(looks(&root)["name"], "Casa");
+    // A field that has no place of its own for a problem is named.
+    let fields = [("density", "icons"), ("wideScreens", "yes"), ("columns", "4")];
+    send(&second, with_read(&second.html, &fields))
+        .assert_status(422)
+        .assert_shows("Spalten: Das wurde inzwischen geändert, zu: 3");
 
     let page = browser.open(LOOKS);
     let wrong = browser.upload(&page, LOOKS, &own, ("logo-file", b"<svg onload=alert(1)>"));

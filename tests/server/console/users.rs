@@ -3,7 +3,7 @@
 use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};
 
-use super::{Browser, escaped};
+use super::{Browser, escaped, page::Page};
 
 const HOSTILE: &str = "\"><script>alert('1')</script>";
 
@@ -74,6 +74,25 @@ fn a_user_is_created_changed_disabled_and_deleted_without_javascript() {
     let page = browser.submit(&page, &format!("{path}/delete"), &[]);
     assert_eq!(page.path, "/users?note=deleted");
     browser.open(&path).assert_status(404);
+}
+
+#[test]
+fn what_is_wrong_with_the_groups_of_a_user_or_an_invite_has_their_label() {
+    let server = Portico::start();
+    administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let many = [("groupIds", "none"); 1001];
+    for (path, fields) in [
+        ("/users/new", [("username", "ada"), ("password", PASSWORD)]),
+        ("/invites", [("expires", "day"), ("until", "2999-01-01")]),
+    ] {
+        let page = browser.open(path);
+        let refused = browser.submit(&page, path, &[&fields[..], &many[..]].concat());
+        refused
+            .assert_status(422)
+            .assert_shows("<li>Groups: must have")
+            .assert_hides("groupIds:");
+    }
 }
 
 #[test]
@@ -148,6 +167,48 @@ fn a_group_gives_permissions_to_members_found_by_search() {
         .submit(&page, &path, &[("section", "permissions")])
         .assert_status(422)
         .assert_shows("This would take admin from the last administrator");
+}
+
+#[test]
+fn two_tabs_that_choose_home_boards_keep_each_others_choice() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let group = root.group("family", &[]);
+    let [kitchen, garden, attic] = ["kitchen", "garden", "attic"].map(|name| root.board(name, true));
+    let browser = Browser::of(&server, "root");
+    for path in ["/manage/visibility".to_owned(), format!("/groups/{group}")] {
+        let choose = |page: &Page, home: &str, mobile: &str| {
+            let read = |field: &str| {
+                let (_, rest) = page.html.split_once(&format!("name=\"was-{field}\" value=\""))?;
+                rest.split('"').next()
+            };
+            let fields = [
+                ("section", "home"),
+                ("was-homeBoardId", read("homeBoardId").expect("what was read")),
+                (
+                    "was-mobileHomeBoardId",
+                    read("mobileHomeBoardId").expect("what was read"),
+                ),
+                ("homeBoardId", home),
+                ("mobileHomeBoardId", mobile),
+            ];
+            browser.submit(page, &path, &fields)
+        };
+        let chosen = |page: &Page, board: &str| page.html.contains(&format!("value=\"{board}\" selected"));
+        let stale = browser.open(&path);
+        choose(&stale, &kitchen, "").assert_shows("Saved.");
+        let page = choose(&stale, "", &attic);
+        page.assert_shows("Saved.");
+        assert!(chosen(&page, &kitchen) && chosen(&page, &attic), "{}", page.html);
+        // What both changed is said by its name; what was not edited is shown as it is stored.
+        let both = choose(&stale, &garden, "");
+        both.assert_status(422)
+            .assert_shows("On large screens: This was changed meanwhile, to: kitchen.");
+        assert!(chosen(&both, &garden) && chosen(&both, &attic), "{}", both.html);
+        let page = choose(&both, &garden, &attic);
+        page.assert_shows("Saved.");
+        assert!(chosen(&page, &garden) && chosen(&page, &attic), "{}", page.html);
+    }
 }
 
 #[test]

@@ -300,14 +300,23 @@ async fn show(visit: Visitor, query: Query) -> PageResult {
     }))
 }
 
+/// The kind of record on which a procedure acts.
+fn kind_of(procedure: &str) -> &str {
+    match procedure {
+        "gate.update" => "app",
+        "sign-in" | "secondFactor.deleteOfUser" | "extras.saveOfUser" => "user",
+        "extras.saveOfBoard" => "board",
+        "board.setDefaultHome" => "group",
+        other => other.split('.').next().unwrap_or_default(),
+    }
+}
+
 /// Names and paths of the records on which the rows of a page acted, as far as they exist and have a page.
 async fn records(visit: &Visit, rows: &[Row]) -> Result<HashMap<String, (String, String)>, ApiError> {
     let mut wanted: HashMap<&str, Vec<&str>> = HashMap::new();
     for row in rows {
-        let kind = row.procedure.split('.').next().unwrap_or_default();
-        let kind = if kind == "sign-in" { "user" } else { kind };
         if let Some(id) = row.target_id() {
-            wanted.entry(kind).or_default().push(id);
+            wanted.entry(kind_of(&row.procedure)).or_default().push(id);
         }
         let groups = ['+', '-'].into_iter().flat_map(|sign| row.groups(sign));
         wanted.entry("group").or_default().extend(groups);

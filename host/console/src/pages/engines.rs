@@ -26,6 +26,7 @@ use crate::{
     form::{Form, Problems},
     links,
     respond::{page, page_with, see},
+    texts::Language,
     visit::{Query, Visit, Visitor, initial},
 };
 
@@ -45,13 +46,19 @@ pub(super) fn routes() -> Router {
 }
 
 /// Search engines that many people use: name, short name and address.
-const KNOWN: [(&str, &str, &str); 5] = [
-    ("DuckDuckGo", "d", "https://duckduckgo.com/?q=%s"),
-    ("Google", "g", "https://www.google.com/search?q=%s"),
-    ("Kagi", "k", "https://kagi.com/search?q=%s"),
-    ("Brave", "b", "https://search.brave.com/search?q=%s"),
-    ("Wikipedia", "w", "https://en.wikipedia.org/w/index.php?search=%s"),
-];
+fn known(language: Language) -> [(&'static str, &'static str, &'static str); 5] {
+    let wikipedia = match language {
+        Language::English => "https://en.wikipedia.org/w/index.php?search=%s",
+        Language::German => "https://de.wikipedia.org/w/index.php?search=%s",
+    };
+    [
+        ("DuckDuckGo", "d", "https://duckduckgo.com/?q=%s"),
+        ("Google", "g", "https://www.google.com/search?q=%s"),
+        ("Kagi", "k", "https://kagi.com/search?q=%s"),
+        ("Brave", "b", "https://search.brave.com/search?q=%s"),
+        ("Wikipedia", "w", wikipedia),
+    ]
+}
 
 /// The one of which every household has its own; a public one would read what is searched. So people say where it is.
 const OWN: (&str, &str) = ("SearXNG", "s");
@@ -132,7 +139,8 @@ async fn list(visit: Visitor, query: Query) -> PageResult {
             .iter()
             .any(|engine| engine.name.eq_ignore_ascii_case(name))
     };
-    let known = KNOWN.into_iter().filter(|(name, _, _)| !is_here(name)).collect();
+    let known = known(visit.t.language).into_iter();
+    let known = known.filter(|(name, _, _)| !is_here(name)).collect();
     let own = Some(OWN).filter(|(name, _)| !is_here(name));
     let wanted = text.to_lowercase();
     engines.retain(|engine| engine.name.to_lowercase().contains(&wanted));

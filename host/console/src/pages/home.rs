@@ -221,7 +221,7 @@ async fn start(visit: Visitor) -> PageResult {
 }
 
 async fn board(visit: Visitor, Path(id): Path<String>) -> PageResult {
-    let mut board = ShownBoard::read(&visit, &id).await?;
+    let mut board = visit.or_sign_in(ShownBoard::read(&visit, &id).await)?;
     let boards = visit.api.query("board.getVisible", Value::Null);
     let boards: Vec<BoardLink> = boards.await?;
     let (engines, target, web, wants_marks) = match &visit.user {

@@ -142,10 +142,11 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         }
         Err(error) => {
             // A group that was chosen is gone.
-            let problems = match error.status {
+            let mut problems = match error.status {
                 StatusCode::NOT_FOUND => Problems::of(&error, &[], |text| visit.say(text)),
-                _ => visit.problems(error, &["until", "note"])?,
+                _ => visit.problems(error, &["until", "note", "groupIds"])?,
             };
+            problems.lift("groupIds", visit.t.common.groups);
             Ok(again(&list_page(&visit, 1, &form, problems).await?))
         }
     }

@@ -254,12 +254,24 @@ async fn change(
         return Ok(problems);
     }
     let typed = typed(form);
-    let (now, wanted) = (texts_of(&stored(visit).await?), texts_of(&typed));
+    let stored = stored(visit).await?;
+    let boards = boards(visit, &stored).await?;
+    let (now, wanted) = (texts_of(&stored), texts_of(&typed));
     let both = now.iter().zip(&wanted);
     let fields: Vec<_> = both
         .map(|((name, now), (_, wanted))| (*name, &**now, &**wanted))
         .collect();
-    let merged = Merged::of(visit, form, &fields);
+    let mut merged = Merged::in_words(visit, form, &fields, |field, stored| {
+        in_words(visit, &boards, field, stored)
+    });
+    let t = &visit.t.looks;
+    for (field, label) in [
+        ("density", t.density),
+        ("columns", t.columns),
+        ("wideScreens", t.wide),
+    ] {
+        merged.problems.lift(field, label);
+    }
     if !merged.problems.is_empty() {
         *read = merged.read;
         return Ok(merged.problems);
@@ -268,6 +280,28 @@ async fn change(
         Ok(()) => Ok(Problems::default()),
         Err(error) => visit.problems(error, &FIELDS),
     }
+}
+
+/// What people read of the stored text of a field.
+fn in_words(visit: &Visit, boards: &[PublicBoard], field: &str, stored: &str) -> String {
+    let (t, common) = (&visit.t.looks, &visit.t.common);
+    let words = match (field, stored) {
+        ("logo" | "wallpaper", "") => t.no_picture,
+        ("logo" | "wallpaper", _) => t.other_picture,
+        ("density", "compact") => t.compact,
+        ("density", "icons") => t.icons,
+        ("density", _) => t.comfortable,
+        ("columns", "") => t.columns_auto,
+        ("wideScreens", "") => common.no,
+        ("wideScreens", _) => common.yes,
+        ("startBoard", "") => t.start_board_none,
+        ("startBoard", id) => {
+            let board = boards.iter().find(|board| board.id == id);
+            board.map_or("", |board| &board.name)
+        }
+        (_, text) => text,
+    };
+    words.to_owned()
 }
 
 /// Stores the pictures that were chosen, and puts their ids into the form.

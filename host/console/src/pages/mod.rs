@@ -23,6 +23,7 @@ mod invites;
 mod keys;
 mod list_place;
 mod looks;
+mod manifest;
 mod new_password;
 mod onboarding;
 mod others;
@@ -70,6 +71,7 @@ pub(crate) fn routes() -> Router {
         .merge(invites::routes())
         .merge(keys::routes())
         .merge(looks::routes())
+        .merge(manifest::routes())
         .merge(new_password::routes())
         .merge(others::routes())
         .merge(profile::routes())

@@ -17,7 +17,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub fn icon(&self) -> String {
-        portico_icons::engine_icon(&self.id, &self.icon_url)
+        portico_icons::engine_icon(&self.id, &self.icon_url, &self.name)
     }
 
     /// Its first page, if its template has a host.

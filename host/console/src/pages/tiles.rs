@@ -68,7 +68,7 @@ impl App {
 
     /// The address of its icon on this host.
     pub fn icon(&self) -> String {
-        portico_icons::app_icon(&self.id, &self.icon_url)
+        portico_icons::app_icon(&self.id, &self.icon_url, &self.name)
     }
 
     /// Where the app is managed.

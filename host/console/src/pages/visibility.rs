@@ -46,7 +46,7 @@ impl VisibilityPage<'_> {
 
 async fn show(visit: Visitor) -> PageResult {
     visit.permitted("admin")?;
-    let home = HomeChoice::read(&visit.api, None, None).await?;
+    let home = HomeChoice::read(&visit, None, None).await?;
     Ok(page(&VisibilityPage {
         v: &visit,
         chosen: &visit.looks().app_visibility,
@@ -70,7 +70,7 @@ async fn save(visit: Visitor, request: Request) -> PageResult {
     if problems.is_empty() {
         return Ok(see("/manage/visibility?note=saved"));
     }
-    let home = HomeChoice::read(&visit.api, None, is_home.then_some(&form)).await?;
+    let home = HomeChoice::read(&visit, None, is_home.then_some(&form)).await?;
     Ok(again(&VisibilityPage {
         v: &visit,
         chosen: match is_home {
@@ -194,7 +194,7 @@ impl Seen {
 
 impl SeenApp {
     pub fn icon(&self) -> String {
-        portico_icons::app_icon(&self.id, &self.icon_url)
+        portico_icons::app_icon(&self.id, &self.icon_url, &self.name)
     }
 
     pub fn initial(&self) -> String {

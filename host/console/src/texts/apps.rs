@@ -18,6 +18,7 @@ texts! {
         ping_hint: "With http: or https:; Portico asks there whether the app can be reached.", "Mit http: oder https:; dort fragt Portico, ob die App erreichbar ist.";
         link_completed: "Becomes {} when you save.", "Wird beim Speichern zu {}.";
         link_not_opened: "This is stored, and the tile does not open it: browsers open no such links from a page. Save again to keep it.", "Das wird gespeichert, aber die Kachel öffnet es nicht: Browser öffnen solche Links nicht von einer Seite aus. Speichern Sie erneut, um es zu behalten.";
+        row_not_opened: "The tile does not open it: browsers open no such links from a page.", "Die Kachel öffnet das nicht: Browser öffnen solche Links nicht von einer Seite aus.";
         no_link: "no link", "kein Link";
         actions: "Actions", "Aktionen";
         edit_one: "Edit {}", "{} bearbeiten";

@@ -38,6 +38,8 @@ texts! {
         page_of: "Page {} of {}", "Seite {} von {}";
         problem: "Please check what you typed", "Bitte prüfen Sie Ihre Eingabe";
         never: "never", "nie";
+        yes: "yes", "ja";
+        no: "no", "nein";
     }
 }
 

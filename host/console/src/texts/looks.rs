@@ -10,6 +10,8 @@ texts! {
         logo: "Logo", "Logo";
         logo_now: "The present logo", "Das jetzige Logo";
         logo_remove: "Without a logo", "Ohne Logo";
+        no_picture: "no picture", "kein Bild";
+        other_picture: "another picture", "ein anderes Bild";
         picture_hint: "PNG, JPEG, WebP, GIF, AVIF or ICO, at most {}. Larger pictures are fitted by browsers with JavaScript.", "PNG, JPEG, WebP, GIF, AVIF oder ICO, höchstens {}. Browser mit JavaScript passen größere Bilder ein.";
         colour: "Colour and wallpaper", "Farbe und Hintergrundbild";
         own_accent: "A colour of our own", "Eine eigene Farbe";

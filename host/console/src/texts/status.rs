@@ -19,6 +19,8 @@ texts! {
         about: "Portico is a dashboard. While people look at their apps, it asks each app's ping address at most once a minute: one GET, without cookies and without following redirects. Any HTTP status below 500 counts as up. Whoever runs this Portico can change or remove an address, or turn checks off.", "Portico ist ein Dashboard. Solange Menschen ihre Apps ansehen, fragt es die Ping-Adresse jeder App höchstens einmal je Minute: ein GET, ohne Cookies und ohne Weiterleitungen zu folgen. Jeder HTTP-Status unter 500 gilt als erreichbar. Wer dieses Portico betreibt, kann eine Adresse ändern oder entfernen oder die Prüfungen abschalten.";
         up: "Up, {} ms", "Läuft, {} ms";
         all_up: "The one app that is checked can be reached|All {} apps can be reached", "Die eine App, die geprüft wird, ist erreichbar|Alle {} Apps sind erreichbar";
+        some_unknown: "1 app is not checked yet|{} apps are not checked yet", "1 App ist noch nicht geprüft|{} Apps sind noch nicht geprüft";
+        some_not_allowed: "1 app may not be checked|{} apps may not be checked", "1 App darf nicht geprüft werden|{} Apps dürfen nicht geprüft werden";
         some_down: "1 app cannot be reached|{} apps cannot be reached", "1 App ist nicht erreichbar|{} Apps sind nicht erreichbar";
         down: "Down", "Nicht erreichbar";
         down_since: "Down since", "Nicht erreichbar seit";

@@ -139,13 +139,21 @@ async fn every_route_is_counted_by_its_template() {
     }
 }
 
+#[test]
+fn a_default_icon_has_another_address_with_another_name() {
+    let address = |icon_url, name| app_icon("a", icon_url, name);
+    assert_ne!(address(DEFAULT_ICON, "Forge"), address(DEFAULT_ICON, "Smithy"));
+    let own = "https://icons.example/forge.gif";
+    assert_eq!(address(own, "Forge"), address(own, "Smithy"));
+}
+
 #[tokio::test]
 async fn an_icon_on_a_ground_is_its_variant_or_the_icon_itself() {
     let site = Site::new(|ground| match ground {
         Ground::Dark => Variant::At("https://icons.example/forge-light.gif".into()),
         Ground::Light => Variant::At("https://icons.example/missing.gif".into()),
     });
-    let path = app_icon("a", "https://icons.example/forge.gif");
+    let path = app_icon("a", "https://icons.example/forge.gif", "Forge");
     let itself = "GIF89a https://icons.example/forge.gif";
     let (_, body, cached) = site.get(&path).await;
     assert_eq!((&body[..], cached.contains("immutable")), (itself, true));

@@ -20,6 +20,7 @@ use super::{
     address, advice,
 };
 use crate::{
+    api::ApiError,
     edits::{Merged, WasRead},
     fields::WITH_ICON,
     form::{Form, Problems},
@@ -117,10 +118,6 @@ async fn show_new(visit: Visitor, query: Query) -> PageResult {
 async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
     visit.permitted("app-modify-all")?;
     let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
-    let seen = match visit.is_admin() {
-        true => Some(SeenBy::read(&visit.api, &id).await?),
-        false => None,
-    };
     let shown = advice::shown(app.href.as_deref().unwrap_or_default());
     let form = Form::filled([
         ("name", &app.name),
@@ -150,8 +147,16 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> PageResult {
         advice: advice::of_stored(&visit, app.href.as_deref().unwrap_or_default()),
         begins: false,
         found: String::new(),
-        seen,
+        seen: seen_by(&visit, &id).await?,
     }))
+}
+
+/// Who sees an app, for administrators.
+async fn seen_by(visit: &Visit, id: &str) -> Result<Option<SeenBy>, ApiError> {
+    match visit.is_admin() {
+        true => SeenBy::read(&visit.api, id).await.map(Some),
+        false => Ok(None),
+    }
 }
 
 async fn create(visit: Visitor, request: Request) -> PageResult {
@@ -255,6 +260,10 @@ async fn show_merged(
         true => StatusCode::OK,
         false => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let seen = match id {
+        Some(id) => seen_by(visit, id).await?,
+        None => None,
+    };
     let again = EditPage {
         v: visit,
         app: id.map(app_path),
@@ -266,7 +275,7 @@ async fn show_merged(
         advice: String::new(),
         begins: false,
         found: String::new(),
-        seen: None,
+        seen,
     };
     Ok(page_with(status, &again))
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use portico_rules::{bounds, direction, icons, rule::Rule};
 use serde_json::{Value, json};
 
 use super::{
@@ -13,8 +14,9 @@ use super::{
 };
 use crate::{
     api::{ApiError, Issue},
-    fields::Fields,
-    links::complete,
+    fields::APP_LIST,
+    form::Form,
+    links::{self, Advice, complete},
     respond::{again, page, see},
     texts::fill,
     visit::{Visit, Visitor},
@@ -23,9 +25,6 @@ use crate::{
 pub(super) fn routes() -> Router {
     Router::new().route("/apps/many", get(show).post(create))
 }
-
-/// The form, whose lines hold two thousand bytes each on average.
-static FORM: Fields = Fields::with(MOST_APPS * 2_000);
 
 /// What a list is read as.
 #[derive(Default)]
@@ -46,6 +45,11 @@ impl Draft {
     fn of_row(&self, place: &usize) -> &[String] {
         self.by_row.get(place).map_or(&[], Vec::as_slice)
     }
+
+    /// Whether the tile of a row will not open its link.
+    fn is_not_opened(&self, row: &Row) -> bool {
+        Advice::of(row.text("href")) == Some(Advice::NotOpened)
+    }
 }
 
 #[derive(Template)]
@@ -65,12 +69,18 @@ async fn show(visit: Visitor) -> PageResult {
 
 async fn create(visit: Visitor, request: Request) -> PageResult {
     visit.permitted("app-create")?;
-    let form = visit.form_with(&FORM, request).await?;
+    let form = visit.form_with(&APP_LIST, request).await?;
     let is_wanted = form.text("do") == "add";
     let reader = visit.clone();
     let mut draft = visit
         .api
-        .compute(move || read(&reader, form.text("list")))
+        .compute(move || match list_of(&reader, &form) {
+            Ok(list) => read(&reader, list),
+            Err(problem) => Draft {
+                problems: vec![problem],
+                ..Draft::default()
+            },
+        })
         .await?;
     if draft.table.count > MOST_APPS {
         // A list of more lines than the field may hold is not shown again.
@@ -97,12 +107,28 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         .await
 }
 
+/// The list that was sent: the file if there is one, otherwise the text.
+fn list_of(visit: &Visit, form: &Form) -> Result<String, String> {
+    match form.file("file") {
+        Some(file) => String::from_utf8(file.to_vec()).map_err(|_| visit.t.state.not_text.into()),
+        None => Ok(form.text("list").to_owned()),
+    }
+}
+
 /// Reads a list, completes its links, and finds what needs no look at what is stored.
-fn read(visit: &Visit, list: &str) -> Draft {
+fn read(visit: &Visit, list: String) -> Draft {
     let t = &visit.t.apps;
-    let mut table = match bookmarks::are_bookmarks(list) {
-        true => bookmarks::read(list),
-        false => table::read(list),
+    let (list, mut table) = match bookmarks::are_bookmarks(&list) {
+        true => {
+            // The page shows the list, and sends it again.
+            let list = bookmarks::without_icons(&list);
+            let table = bookmarks::read(&list);
+            (list, table)
+        }
+        false => {
+            let table = table::read(&list);
+            (list, table)
+        }
     };
     let mut draft = Draft::default();
     for (place, row) in table.rows.iter_mut().enumerate() {
@@ -113,8 +139,15 @@ fn read(visit: &Visit, list: &str) -> Draft {
                 *text = link;
             }
         }
+        let wrong = broken_rules(row).into_iter();
+        let mut wrong: Vec<_> = wrong
+            .map(|(field, rule)| in_column(visit, Some(field), &rule.to_string()))
+            .collect();
         if row.is_too_wide {
-            draft.by_row.insert(place, vec![t.too_many_columns.into()]);
+            wrong.push(t.too_many_columns.into());
+        }
+        if !wrong.is_empty() {
+            draft.by_row.insert(place, wrong);
         }
     }
     if table.count == 0 {
@@ -124,8 +157,34 @@ fn read(visit: &Visit, list: &str) -> Draft {
         draft.problems.push(fill(t.quote_open, &[&line]));
     }
     draft.table = table;
-    draft.list = list.to_owned();
+    draft.list = list;
     draft
+}
+
+/// The rules of new apps that a row breaks, by field, as far as they can be told here. The API knows them all.
+fn broken_rules(row: &Row) -> Vec<(&'static str, Rule)> {
+    let mut broken = Vec::new();
+    for (field, length) in [
+        ("name", bounds::APP_NAME),
+        ("href", bounds::LINK),
+        ("iconUrl", bounds::ICON_URL),
+        ("description", bounds::DESCRIPTION),
+        ("pingUrl", bounds::LINK),
+    ] {
+        let text = row.text(field);
+        let (most, got) = (*length.end(), text.chars().count());
+        let rule = match field {
+            "name" if got == 0 => Some(Rule::Empty),
+            _ if got == 0 => None,
+            _ if got > most => Some(Rule::TooLong { most, got }),
+            "name" | "description" => direction::problem(text),
+            "href" => links::problem(text),
+            "iconUrl" => icons::problem(text),
+            _ => (!links::is_web(text)).then_some(Rule::NotHttp),
+        };
+        broken.extend(rule.map(|rule| (field, rule)));
+    }
+    broken
 }
 
 /// Creates all apps, or finds what is wrong with them.
@@ -162,8 +221,11 @@ fn input(row: &Row) -> Value {
 
 /// What the API found wrong, with the column in which it is.
 fn problem(visit: &Visit, issue: &Issue) -> String {
+    in_column(visit, issue.path.iter().find_map(Value::as_str), &issue.message)
+}
+
+fn in_column(visit: &Visit, field: Option<&str>, message: &str) -> String {
     let t = visit.t;
-    let field = issue.path.iter().find_map(Value::as_str);
     let field = field.map(|field| match field {
         "name" => t.common.name,
         "description" => t.common.description,
@@ -172,6 +234,6 @@ fn problem(visit: &Visit, issue: &Issue) -> String {
         "iconUrl" => t.icon_picker.icon,
         other => other,
     });
-    let said = visit.say(&issue.message);
+    let said = visit.say(message);
     field.map_or_else(|| said.clone(), |field| format!("{field}: {said}"))
 }

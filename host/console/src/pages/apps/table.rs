@@ -103,7 +103,9 @@ fn header(cells: &[String]) -> Option<(Vec<Option<&'static str>>, Vec<String>)> 
         columns.push(key);
     }
     let has = |key| columns.contains(&Some(key));
-    let is_heading = columns.len() > 1 && has("name") && (has("href") || ignored.is_empty());
+    // Without a column of links, a row with one is an app whose name is such a word.
+    let has_link = || cells.iter().any(|cell| cell.contains(['.', ':', '/']));
+    let is_heading = columns.len() > 1 && has("name") && (has("href") || ignored.is_empty() || !has_link());
     is_heading.then_some((columns, ignored))
 }
 
@@ -284,6 +286,17 @@ mod tests {
                 app(2, &[("name", "c \"d\"; e"), ("href", "f")])
             ]
         );
+    }
+
+    #[test]
+    fn a_heading_needs_no_column_of_links() {
+        let table = read("name;tags\nNas;home\nTv;living room");
+        assert_eq!(table.ignored, ["tags"]);
+        let names: Vec<_> = table.rows.iter().map(|row| &row.cells[..]).collect();
+        assert_eq!(names, [[("name", "Nas".into())], [("name", "Tv".into())]]);
+        for app in ["App | nas.lan", "Name;http://nas", "title\tnas:80"] {
+            assert_eq!(rows(&format!("{app}\nx")).len(), 2, "{app}");
+        }
     }
 
     #[test]

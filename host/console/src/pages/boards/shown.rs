@@ -127,7 +127,7 @@ impl ShownSection {
 
 /// `/b/{slug}` leads to its board.
 pub(super) async fn follow(visit: &Visitor, slug: &str) -> PageResult {
-    let board = StoredBoard::at(&visit.api, slug).await?;
+    let board = visit.or_sign_in(StoredBoard::at(&visit.api, slug).await)?;
     Ok(see(&format!("/boards/{}", segment(&board.id))))
 }
 

@@ -159,7 +159,7 @@ async fn group_page<'a>(
     let refused = Some(sent).filter(|sent| sent.text("section") == "home");
     Ok(GroupPage {
         v: visit,
-        home: HomeChoice::read(&visit.api, Some(id), refused).await?,
+        home: HomeChoice::read(visit, Some(id), refused).await?,
         list: ListPlace::of(visit, LIST),
         found: found.collect(),
         group,

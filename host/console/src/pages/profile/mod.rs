@@ -16,9 +16,10 @@ pub(super) use self::{
     picture::{most, size},
     sessions::{Session, place},
 };
-use super::{PageResult, search_engine::Engine, tiles::BoardLink, users::Account};
+use super::{PageResult, home_boards::name_of, search_engine::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
+    edits::{Merged, WasRead},
     fields::Fields,
     form::{Form, Problems},
     respond::{page, page_with, see},
@@ -64,6 +65,13 @@ impl ProfilePage<'_> {
         }
     }
 
+    /// What is stored of a card's choices, as its form carries it.
+    fn was_read(&self, section: &str) -> WasRead {
+        let stored = choices(self.v, &self.account, section);
+        let stored: Vec<_> = stored.iter().map(|(field, text)| (*field, &**text)).collect();
+        WasRead::of(&stored)
+    }
+
     fn email(&self) -> &str {
         self.text(
             "person",
@@ -91,6 +99,20 @@ impl ProfilePage<'_> {
         self.text("search", "defaultSearchEngineId", stored.unwrap_or_default())
     }
 
+    fn colors(&self) -> &str {
+        self.text("appearance", "colorScheme", self.v.colors())
+    }
+
+    fn is_first_day(&self, number: &u8) -> bool {
+        let stored = self.account.first_day_of_week.to_string();
+        self.text("appearance", "firstDayOfWeek", &stored) == number.to_string()
+    }
+
+    fn has_ping_icons(&self) -> bool {
+        let stored = tick(self.account.ping_icons_enabled);
+        !self.text("appearance", "pingIconsEnabled", stored).is_empty()
+    }
+
     fn opens_new_tab(&self) -> bool {
         if self.section == "search" {
             self.sent.is_ticked("openInNewTab")
@@ -108,18 +130,48 @@ impl ProfilePage<'_> {
         self.v.fill(self.v.t.profile.picture_hint, most)
     }
 
-    /// The days of the week with their numbers in the API; Monday is first.
     fn days(&self) -> [(u8, &'static str); 7] {
-        let t = &self.v.t.profile;
-        [
-            (1, t.monday),
-            (2, t.tuesday),
-            (3, t.wednesday),
-            (4, t.thursday),
-            (5, t.friday),
-            (6, t.saturday),
-            (0, t.sunday),
-        ]
+        days(self.v)
+    }
+}
+
+/// The days of the week with their numbers in the API; Monday is first.
+fn days(visit: &Visit) -> [(u8, &'static str); 7] {
+    let t = &visit.t.profile;
+    [
+        (1, t.monday),
+        (2, t.tuesday),
+        (3, t.wednesday),
+        (4, t.thursday),
+        (5, t.friday),
+        (6, t.saturday),
+        (0, t.sunday),
+    ]
+}
+
+/// What a form holds for a box.
+fn tick(is_set: bool) -> &'static str {
+    if is_set { "yes" } else { "" }
+}
+
+/// What is stored of a card's choices, as its form holds it.
+fn choices(visit: &Visit, account: &Account, section: &str) -> Vec<(&'static str, String)> {
+    let id = |id: &Option<String>| id.clone().unwrap_or_default();
+    match section {
+        "appearance" => vec![
+            ("colorScheme", visit.colors().to_owned()),
+            ("firstDayOfWeek", account.first_day_of_week.to_string()),
+            ("pingIconsEnabled", tick(account.ping_icons_enabled).into()),
+        ],
+        "boards" => vec![
+            ("homeBoardId", id(&account.home_board_id)),
+            ("mobileHomeBoardId", id(&account.mobile_home_board_id)),
+        ],
+        "search" => vec![
+            ("defaultSearchEngineId", id(&account.default_search_engine_id)),
+            ("openInNewTab", tick(account.open_search_in_new_tab).into()),
+        ],
+        _ => Vec::new(),
     }
 }
 
@@ -179,9 +231,20 @@ async fn save(visit: Visitor, request: Request) -> PageResult {
             visit.api.change("user.editProfile", input).await
         }
         "picture" => return picture::save(&visit, &id, &form).await,
-        "appearance" => save_appearance(&visit, &id, &form).await,
-        "boards" => save_boards(&visit, &id, &form).await,
-        "search" => save_search(&visit, &id, &form).await,
+        section @ ("appearance" | "boards" | "search") => {
+            let merged = merge(&visit, &id, section, &form).await?;
+            for (field, text) in merged.texts() {
+                form.set(field, text.to_owned());
+            }
+            if !merged.problems.is_empty() {
+                return refused(&visit, &form, merged.problems).await;
+            }
+            match form.text("section") {
+                "appearance" => save_appearance(&visit, &id, &merged).await,
+                "boards" => save_boards(&visit, &id, &merged).await,
+                _ => save_search(&visit, &id, &merged).await,
+            }
+        }
         _ => Err(ApiError::not_found()),
     };
     let Err(error) = saved else {
@@ -206,41 +269,84 @@ async fn refused(visit: &Visit, form: &Form, problems: Problems) -> PageResult {
     profile_page(visit, StatusCode::UNPROCESSABLE_ENTITY, form, problems).await
 }
 
-/// Changes only what differs, so that the audit log says what was changed.
-async fn save_appearance(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
-    let present: Account = visit.api.query("user.getById", json!({ "userId": id })).await?;
-    let colors = form.text("colorScheme");
-    if visit.colors() != colors {
-        let input = json!({ "colorScheme": colors });
+/// A card's choices in a form, merged with what is stored by now.
+async fn merge(visit: &Visit, id: &str, section: &str, form: &Form) -> Result<Merged, ApiError> {
+    let account: Account = visit.api.query("user.getById", json!({ "userId": id })).await?;
+    let (boards, engines): (Vec<BoardLink>, Vec<Engine>) = tokio::try_join!(
+        visit.api.query("board.getVisible", Value::Null),
+        visit.api.query("searchEngine.getSelectable", Value::Null),
+    )?;
+    let t = &visit.t.profile;
+    let words = |field: &str, stored: &str| match (field, stored) {
+        ("colorScheme", "light") => t.light.to_owned(),
+        ("colorScheme", "dark") => t.dark.into(),
+        ("colorScheme", _) => t.auto.into(),
+        ("firstDayOfWeek", _) => {
+            let mut days = days(visit).into_iter();
+            let day = days.find(|(number, _)| number.to_string() == stored);
+            day.map_or("", |(_, day)| day).into()
+        }
+        ("homeBoardId" | "mobileHomeBoardId", _) => name_of(&boards, stored),
+        ("defaultSearchEngineId", _) => {
+            let engine = engines.iter().find(|engine| engine.id == stored);
+            engine.map_or("", |engine| &engine.name).into()
+        }
+        (_, "") => visit.t.common.no.into(),
+        _ => visit.t.common.yes.into(),
+    };
+    let stored = choices(visit, &account, section);
+    let fields: Vec<_> = stored
+        .iter()
+        .map(|(field, text)| (*field, &**text, form.text(field).trim()))
+        .collect();
+    let mut merged = Merged::in_words(visit, form, &fields, words);
+    for (field, label) in [
+        ("colorScheme", t.colors),
+        ("firstDayOfWeek", t.first_day),
+        ("pingIconsEnabled", t.ping_icons),
+        ("homeBoardId", t.home_board),
+        ("mobileHomeBoardId", t.mobile_home_board),
+        ("defaultSearchEngineId", t.engine),
+        ("openInNewTab", t.new_tab),
+    ] {
+        merged.problems.lift(field, label);
+    }
+    Ok(merged)
+}
+
+/// Changes only what was edited, so that the audit log says what was changed.
+async fn save_appearance(visit: &Visit, id: &str, merged: &Merged) -> Result<(), ApiError> {
+    if merged.is_edited("colorScheme") {
+        let input = json!({ "colorScheme": merged.text("colorScheme") });
         visit.api.change("user.changeColorScheme", input).await?;
     }
-    let first_day: u8 = form.text("firstDayOfWeek").parse().unwrap_or(7);
-    if present.first_day_of_week != first_day {
+    if merged.is_edited("firstDayOfWeek") {
+        let first_day: u8 = merged.text("firstDayOfWeek").parse().unwrap_or(7);
         let input = json!({ "id": id, "firstDayOfWeek": first_day });
         visit.api.change("user.changeFirstDayOfWeek", input).await?;
     }
-    let ping_icons = form.is_ticked("pingIconsEnabled");
-    if present.ping_icons_enabled != ping_icons {
-        let input = json!({ "id": id, "pingIconsEnabled": ping_icons });
+    if merged.is_edited("pingIconsEnabled") {
+        let is_enabled = merged.optional("pingIconsEnabled").is_some();
+        let input = json!({ "id": id, "pingIconsEnabled": is_enabled });
         visit.api.change("user.changePingIconsEnabled", input).await?;
     }
     Ok(())
 }
 
-async fn save_boards(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
+async fn save_boards(visit: &Visit, id: &str, merged: &Merged) -> Result<(), ApiError> {
     let input = json!({
         "userId": id,
-        "homeBoardId": form.optional("homeBoardId"),
-        "mobileHomeBoardId": form.optional("mobileHomeBoardId"),
+        "homeBoardId": merged.optional("homeBoardId"),
+        "mobileHomeBoardId": merged.optional("mobileHomeBoardId"),
     });
     visit.api.change("user.changeHomeBoards", input).await
 }
 
-async fn save_search(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
+async fn save_search(visit: &Visit, id: &str, merged: &Merged) -> Result<(), ApiError> {
     let input = json!({
         "userId": id,
-        "defaultSearchEngineId": form.optional("defaultSearchEngineId"),
-        "openInNewTab": form.is_ticked("openInNewTab"),
+        "defaultSearchEngineId": merged.optional("defaultSearchEngineId"),
+        "openInNewTab": merged.optional("openInNewTab").is_some(),
     });
     visit.api.change("user.changeSearchPreferences", input).await
 }

@@ -133,23 +133,28 @@ struct Line {
 struct ListPage {
     v: Visitor,
     lines: Vec<Line>,
+    /// Which page of the list it is.
+    number: u32,
     pages: Pages,
     /// For administrators.
     allowed: Option<AllowedHosts>,
 }
 
 impl ListPage {
-    /// How all of them are: `down` if one is, `up` if all are, and in words. `None` if they are not on one page, or if some
-    /// are not known.
+    /// How all of them are, in a word and in a sentence: of the first kind that there is. `None` if they are not on one page.
+    /// (A script renews the sentence, so it is there from the beginning.)
     fn summary(&self) -> Option<(&'static str, String)> {
+        let t = &self.v.t.status;
+        let kinds = [
+            ("down", t.some_down),
+            ("unknown", t.some_unknown),
+            ("not-allowed", t.some_not_allowed),
+            ("up", t.all_up),
+        ];
         let count = |kind: &str| self.lines.iter().filter(|line| line.words.kind == kind).count();
-        let (up, down, t) = (count("up"), count("down"), &self.v.t.status);
-        match (self.pages.last, down) {
-            (2.., _) => None,
-            (_, 1..) => Some(("down", texts::count(t.some_down, down))),
-            _ if up == self.lines.len() => Some(("up", texts::count(t.all_up, up))),
-            _ => None,
-        }
+        let mut counted = kinds.into_iter().map(|(kind, text)| (kind, text, count(kind)));
+        let (kind, text, number) = counted.find(|(.., number)| *number > 0)?;
+        (self.pages.last < 2).then(|| (kind, texts::count(text, number)))
     }
 }
 
@@ -201,6 +206,7 @@ async fn show(visit: Visitor, number: u32, code: StatusCode, allowed: Option<All
     let shown = ListPage {
         v: visit.clone(),
         lines,
+        number,
         pages,
         allowed,
     };

@@ -200,11 +200,12 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         return Ok(see(&ListPlace::kept(&form, LIST).with_note("created")));
     };
     // A group that was chosen is gone.
-    let problems = if error.status.as_u16() == 404 {
+    let mut problems = if error.status.as_u16() == 404 {
         Problems::of(&error, &[], |text| visit.say(text))
     } else {
-        visit.problems(error, &["username", "password", "email"])?
+        visit.problems(error, &["username", "password", "email", "groupIds"])?
     };
+    problems.lift("groupIds", visit.t.common.groups);
     Ok(again(&NewPage {
         v: &visit,
         form: &form,
