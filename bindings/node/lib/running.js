@@ -86,7 +86,7 @@ export class Running {
   operate(name, values) {
     this.#check();
     const transaction = this.#open();
-    if (typeof transaction.of[name] !== "function") throw this.#blame(name, "is no function of the transaction");
+    if (typeof transaction.of[name] !== "function") throw this.#blame(name, "is not a function of the transaction");
     const result = this.#guard(name, () => transaction.of[name](...values));
     return after(result, (value) => this.#checked(name, value, this.#surroundings.plug.results[name]));
   }

@@ -522,7 +522,7 @@ enrich();
 returnToPlace();
 forgetNote();
 
-// Whether apps can be reached: the marks on tiles, and what the page of all says, are renewed while somebody looks at them.
+// Whether apps can be reached: the marks on tiles, and what the page of all says, are renewed while the page is looked at.
 const HALF_A_MINUTE = 30_000;
 let nextLook = setTimeout(renewMarks, 2_000);
 let lastLook = Date.now();

@@ -464,7 +464,7 @@ fn is_visible(letter: char) -> bool {
 pub fn check_rounds(rounds: usize) -> anyhow::Result<()> {
     const MOST_ROUNDS: usize = 500;
     if rounds > MOST_ROUNDS {
-        bail!("too many records break Portico's rules: this is no database that Homarr wrote");
+        bail!("too many records break Portico's rules: Homarr did not write this database");
     }
     Ok(())
 }

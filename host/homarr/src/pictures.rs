@@ -173,7 +173,7 @@ impl<'a> Pictures<'a> {
         let url = self.url_of(url).map_err(|(_, why)| why)?;
         let id = url.strip_prefix(PICTURES);
         id.map(Id::from)
-            .ok_or("is no uploaded file of a kind that Portico stores")
+            .ok_or("is not an uploaded file of a kind that Portico stores")
     }
 
     /// Where the file at this URL is from now on; otherwise its id, and why it does not come along.

@@ -107,7 +107,7 @@ export async function shifts(page) {
   return page.evaluate(() => window.moved());
 }
 
-/** Waits until the script of its own that the page has, beside that of every page, has run. */
+/** Waits until the script that only this page has, has run. */
 export async function enriched(page) {
   await page.waitForLoadState();
   await page.evaluate(() => import(document.querySelector("[data-script]").dataset.script));

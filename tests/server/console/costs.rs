@@ -183,7 +183,7 @@ fn bookmarks_are_a_file_of_which_the_icons_are_not_kept() {
     assert!(grown < 64, "it took {grown} MiB");
     assert_eq!(root.app_names().len(), 0);
     let refused = browser.upload(&page, "/apps/many", &[], ("file", b"Caf\xe9;http://a"));
-    refused.assert_status(422).assert_shows("The file is no text");
+    refused.assert_status(422).assert_shows("The file is not text");
 }
 
 #[test]

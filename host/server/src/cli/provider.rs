@@ -51,7 +51,7 @@ pub fn time_limit(name: &str, setting: &Option<String>, default: Duration) -> an
 pub fn secret(variable: &str, setting: &str, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let secret = std::env::var_os(variable).filter(|secret| !secret.is_empty());
     let secret = match secret.map(|secret| secret.into_string().ok()) {
-        Some(secret) => Some(secret.with_context(|| format!("{variable} is no text"))?),
+        Some(secret) => Some(secret.with_context(|| format!("{variable} is not text"))?),
         None => None,
     };
     secret::read(setting, secret.as_deref(), file)

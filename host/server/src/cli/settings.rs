@@ -296,7 +296,7 @@ impl Settings {
             .as_deref()
             .unwrap_or(fallback)
             .parse()
-            .context("`log` is no filter: use error, warn, info, debug, trace, or warn,portico_http=debug and the like")?;
+            .context("`log` is not a filter: use error, warn, info, debug, trace, or warn,portico_http=debug and the like")?;
         let is_allowed = |metadata: &Metadata<'_>| {
             let target = metadata.target();
             !NEVER_LOGGED.iter().any(|never| target.starts_with(never))

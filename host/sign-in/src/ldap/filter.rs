@@ -48,7 +48,7 @@ impl Filter {
         let example = filter.fill("x", "x");
         ensure!(
             example.starts_with('(') && ldap3::parse_filter(example).is_ok(),
-            "{text:?} is no filter in round brackets like (uid={{username}})"
+            "{text:?} is not a filter in round brackets like (uid={{username}})"
         );
         Ok(filter)
     }
@@ -152,10 +152,10 @@ mod tests {
             ("(uid=alice)", "lacks {username}"),
             ("(uid={user})", "has a placeholder other than {username}"),
             ("(member={dn})", "has a placeholder other than {username}"),
-            ("uid={username}", "is no filter in round brackets"),
-            ("((uid={username})", "is no filter"),
-            ("(uid={username}))", "is no filter"),
-            ("(&(uid={username})", "is no filter"),
+            ("uid={username}", "is not a filter in round brackets"),
+            ("((uid={username})", "is not a filter"),
+            ("(uid={username}))", "is not a filter"),
+            ("(&(uid={username})", "is not a filter"),
         ] {
             let error = user(text).unwrap_err().to_string();
             assert!(error.contains(problem), "{text}: {error}");

@@ -133,7 +133,7 @@ impl Policy {
     fn read(value: &[u8]) -> anyhow::Result<Self> {
         let parts = wire::parts(value)?;
         let [(0x30, _), rest @ ..] = &parts[..] else {
-            bail!("it is no sequence");
+            bail!("it is not a sequence");
         };
         let (has_grace, rest) = match rest {
             [(0xa0, _), (0x80, _), rest @ ..] => (false, rest),
