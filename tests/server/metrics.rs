@@ -126,6 +126,11 @@ fn what_is_done_is_counted_by_template_procedure_and_outcome() {
             "portico_sign_ins_total{outcome=\"UNAUTHORIZED\",provider=\"credentials\"}",
             1.0,
         ),
+        // What alerts are about begins at zero.
+        (
+            "portico_sign_ins_total{outcome=\"SERVICE_UNAVAILABLE\",provider=\"credentials\"}",
+            0.0,
+        ),
         ("portico_audit_rows_written_total{kind=\"call\"}", 3.0),
         ("portico_app_checks_total{result=\"up\"}", 1.0),
         ("portico_gate_requests_total{decision=\"no-app\"}", 1.0),
