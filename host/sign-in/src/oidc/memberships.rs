@@ -47,7 +47,10 @@ impl IdentityClaims {
     pub fn admission(&self, required: &RequiredClaim) -> Admission {
         let RequiredClaim { claim: name, value } = required;
         let is_it = |stated: &Value| match stated {
-            Value::Bool(_) | Value::Number(_) => stated.to_string() == *value,
+            Value::Bool(_) | Value::Number(_) => {
+                let written = stated.to_string();
+                written == *value
+            }
             stated => stated.as_str() == Some(value),
         };
         let lacks = || {
