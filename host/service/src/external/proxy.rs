@@ -245,8 +245,8 @@ impl ProxyUsers {
                 Ok(Some(KnownUser { id, memberships }))
             }
             Err(error) if matches!(error.code, Code::Unauthorized | Code::Forbidden) => {
-                let user_id = find_user(resources, &identity, request_id).await?;
-                audit.refuse_vouched(user_id, address, request_id, &error);
+                let user_id = find_user(resources, &identity, request_id).await;
+                audit.refuse_vouched(user_id.unwrap_or_default(), address, request_id, &error);
                 Ok(None)
             }
             Err(error) => Err(error),
