@@ -100,23 +100,32 @@ def expressions(part):
 
 
 def crowdsec():
-    """CrowdSec reads a host's log by the parser and the scenario, and wants to ban the one address that guesses."""
+    """CrowdSec reads a host's log by the parser and the scenario, and wants to ban the one address that guesses: as text and
+    as JSON, from a file and as the journal of systemd has it."""
     root = unpacked("crowdsec")
     hub, settings = root / "usr/share/crowdsec/hub", root / "etc/crowdsec"
     with temporary_folder("crowdsec") as folder:
-        logged = {"PORTICO_LOG_FORMAT": "json", "PORTICO_TRUSTED_PROXIES": "127.0.0.1"}
-        with portico(folder, logged) as url:
-            guess(url, 25)
-            call(url, "/api/auth/sign-in", {"username": "root", "password": "wrong"},
-                 {"x-forwarded-for": "203.0.113.8"}.items())
+        logs = []
+        for written in ["pretty", "json"]:
+            (folder / written).mkdir()
+            with portico(folder / written, {"PORTICO_LOG_FORMAT": written, "PORTICO_TRUSTED_PROXIES": "127.0.0.1"}) as url:
+                guess(url, 25)
+                call(url, "/api/auth/sign-in", {"username": "root", "password": "wrong"},
+                     {"x-forwarded-for": "203.0.113.8"}.items())
+            file, journal = folder / written / "portico.log", folder / written / "journal"
+            lines = file.read_text().splitlines()
+            journal.write_text("".join(f"Jan  2 03:04:05 host portico[12]: {line}\n" for line in lines))
+            logs += [(file, "portico"), (journal, "syslog")]
         home = folder / "crowdsec"
-        for place in ["parsers/s01-parse", "parsers/s02-enrich", "scenarios", "data", "plugins", "notifications"]:
+        for place in ["parsers/s00-raw", "parsers/s01-parse", "parsers/s02-enrich", "scenarios", "data", "plugins", "notifications"]:
             (home / place).mkdir(parents=True)
         shutil.copytree(settings / "patterns", home / "patterns")
         for name in ["profiles.yaml", "simulation.yaml"]:
             shutil.copy(settings / name, home)
         shutil.copy(OPERATE / "crowdsec/parser.yaml", home / "parsers/s01-parse/portico.yaml")
         shutil.copy(OPERATE / "crowdsec/scenario.yaml", home / "scenarios/portico.yaml")
+        raw = "parsers/s00-raw/crowdsecurity/syslog-logs.yaml"
+        (home / "parsers/s00-raw/syslog-logs.yaml").symlink_to(hub / raw)
         dates = "parsers/s02-enrich/crowdsecurity/dateparse-enrich.yaml"
         (home / "parsers/s02-enrich/dateparse-enrich.yaml").symlink_to(hub / dates)
         (home / "acquis.yaml").write_text((OPERATE / "crowdsec/acquis.yaml").read_text())
@@ -141,8 +150,9 @@ prometheus: {{enabled: false}}
 """)
         tool = [root / "usr/bin/cscli", "-c", home / "config.yaml"]
         run(*tool, "machines", "add", "portico", "--auto", "--force", "--file", home / "credentials.yaml")
-        replay = [root / "usr/bin/crowdsec", "-c", home / "config.yaml", "-type", "portico"]
-        done = subprocess.run([*map(str, replay), "-dsn", f"file://{folder}/portico.log"], capture_output=True, text=True)
-        said = done.stdout + done.stderr
-        bans = [line for line in said.splitlines() if "portico/sign-in-bf" in line and "performed" in line]
-        expect(len(bans) == 1 and GUESSER in bans[0], f"{done.returncode}: {said[-4000:]}")
+        for log, kind in logs:
+            replay = [root / "usr/bin/crowdsec", "-c", home / "config.yaml", "-type", kind, "-dsn", f"file://{log}"]
+            done = subprocess.run([*map(str, replay)], capture_output=True, text=True)
+            said = done.stdout + done.stderr
+            bans = [line for line in said.splitlines() if "portico/sign-in-bf" in line and "performed" in line]
+            expect(len(bans) == 1 and GUESSER in bans[0], f"{log}: {done.returncode}: {said[-4000:]}")

@@ -126,6 +126,11 @@ fn what_is_done_is_counted_by_template_procedure_and_outcome() {
             "portico_sign_ins_total{outcome=\"UNAUTHORIZED\",provider=\"credentials\"}",
             1.0,
         ),
+        // What alerts are about begins at zero.
+        (
+            "portico_sign_ins_total{outcome=\"SERVICE_UNAVAILABLE\",provider=\"credentials\"}",
+            0.0,
+        ),
         ("portico_audit_rows_written_total{kind=\"call\"}", 3.0),
         ("portico_app_checks_total{result=\"up\"}", 1.0),
         ("portico_gate_requests_total{decision=\"no-app\"}", 1.0),
@@ -245,6 +250,26 @@ fn labels(expression: &str) -> BTreeSet<String> {
     found
 }
 
+/// The values that it asks for, as series have them. Patterns, and labels that Prometheus adds, are left out.
+fn values(expression: &str) -> Vec<String> {
+    let lists = expression.split('{').skip(1);
+    let lists = lists.map(|rest| rest.split('}').next().unwrap_or_default());
+    let asked = lists.flat_map(|list| list.split(',')).filter_map(|pair| {
+        let (label, rest) = pair.split_once(['=', '!'])?;
+        Some((label, rest.split('"').nth(1)?))
+    });
+    let asked = asked.flat_map(|(label, values)| values.split('|').map(move |value| (label, value)));
+    let is_plain = |value: &str| {
+        value
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
+    };
+    let asked = asked.filter(|(label, value)| *label != "job" && is_plain(value));
+    asked
+        .map(|(label, value)| format!("{label}=\"{value}\""))
+        .collect()
+}
+
 /// Every text under the key `expr`.
 fn expressions(value: &Value, into: &mut Vec<String>) {
     match value {
@@ -303,6 +328,9 @@ fn the_dashboard_and_the_alerts_ask_for_what_exists_and_the_docs_name_all_of_it(
             assert!(unknown.is_empty(), "{file}: no {unknown:?} in {expression}");
             let unknown = &labels(&expression) - &known;
             assert!(unknown.is_empty(), "{file}: no label {unknown:?} in {expression}");
+            for value in values(&expression) {
+                assert!(text.contains(&value), "{file}: no {value} of {expression}");
+            }
         }
     }
 

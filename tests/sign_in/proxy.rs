@@ -1,6 +1,8 @@
 //! Users for whom a trusted proxy vouches with each request. Which headers are refused is tested in
 //! `host/http/src/proxy_user.rs`.
 
+use std::thread;
+
 use portico_tests::{
     Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Session, administrator, agent, raw,
     trpc_query_path,
@@ -116,6 +118,15 @@ fn a_person_becomes_a_user_of_the_issuer_proxy_without_a_session() {
 #[test]
 fn a_sign_in_is_counted_where_it_has_a_row_and_not_for_each_request() {
     let host = Host::start_with(builder().argument("--metrics=127.0.0.1:0"));
+    // A page asks for several things at once, and browsers for several pages.
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let headers = [("Remote-User", "ada"), ("accept", "text/html")];
+                host.send("GET", "/profile", &headers, "").assert_status(200);
+            });
+        }
+    });
     for _ in 0..3 {
         host.session(&[("Remote-User", "ada")]).assert_status(200);
     }
@@ -125,6 +136,35 @@ fn a_sign_in_is_counted_where_it_has_a_row_and_not_for_each_request() {
     let text = answer.body_mut().read_to_string().expect("text");
     let counted = "portico_sign_ins_total{outcome=\"OK\",provider=\"oidc\"} 1\n";
     assert!(text.contains(counted), "{text}");
+}
+
+#[test]
+fn a_group_that_another_host_stored_is_gone_with_the_next_request() {
+    let host = Host::start();
+    host.root.group("family", &["app-create"]);
+    let admins = host.root.group("bosses", &["admin"]);
+    let ada = [("Remote-User", "ada"), ("Remote-Groups", "family")];
+    let user = user_of(&host.session(&ada));
+    // What another host would do, to which the proxy said more.
+    let member = json!({"groupId": admins, "userId": user["id"]});
+    host.root.mutate("group.addMember", &member).assert_done();
+    assert_eq!(user_of(&host.session(&ada))["permissions"], json!(["app-create"]));
+    // Where the proxy says no groups, they are managed here.
+    let host = Host::start_with(
+        Builder::default()
+            .argument("--trusted-proxies=127.0.0.1")
+            .argument("--public-url=http://portico.example")
+            .argument("--proxy-user-header=Remote-User"),
+    );
+    let makers = host.root.group("makers", &["board-create"]);
+    let eve = [("Remote-User", "eve")];
+    let id = user_of(&host.session(&eve))["id"].clone();
+    let member = json!({"groupId": makers, "userId": id});
+    host.root.mutate("group.addMember", &member).assert_done();
+    assert_eq!(
+        user_of(&host.session(&eve))["permissions"],
+        json!(["board-create"])
+    );
 }
 
 #[test]
@@ -269,7 +309,16 @@ fn a_user_who_is_disabled_is_refused_with_the_next_request_and_one_who_is_delete
         "audit.getPaginated",
         &json!({"page": 1, "pageSize": 9, "procedure": "sign-in", "outcome": "UNAUTHORIZED"}),
     );
-    assert_eq!(refusals.data()["items"][0]["provider"], "oidc");
+    let row = refusals.data()["items"][0].clone();
+    assert_eq!((&row["provider"], &row["target"]), (&json!("oidc"), &id));
+    // A page that is open asks again and again: that is no guessing.
+    let line = host.server.wait_for_log(0, "a provider's user cannot sign in");
+    assert!(line.contains("disabled here") && line.contains("ada"), "{line}");
+    assert!(
+        !host.server.log().contains("sign-in-failed"),
+        "{}",
+        host.server.log()
+    );
     // Someone else, who is deleted, becomes a new user.
     let eve = [("Remote-User", "eve")];
     let id = user_of(&host.session(&eve))["id"].clone();
@@ -306,6 +355,11 @@ fn pages_show_who_the_proxy_signed_in() {
         "",
     );
     assert!(page.assert_status(200).text().contains("ada"));
+    // The page of an error has the id by which the log is searched.
+    let headers = [("Remote-User", "ada"), ("accept", "text/html")];
+    let refused = host.send("GET", "/users", &headers, "");
+    let id = refused.assert_status(403).header("x-request-id").expect("an id");
+    assert!(refused.text().contains(id), "{refused}");
     // Who signs out is told that the proxy goes on.
     let cookie = page.header("set-cookie").expect("the cookie of forms");
     let cookie = cookie.split(';').next().expect("a cookie");

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use portico_http::Elsewhere;
+use portico_http::{Elsewhere, RequestId};
 use portico_rules::refusal::SiteRule;
 use portico_service::site::{ForeignSite, foreign_site};
 
@@ -33,6 +33,7 @@ const SIGN_IN: [&str; 5] = ["/sign-in", "/register", "/new-password", "/start", 
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
+    let id = id_of(&parts);
     if !method.is_safe()
         && let Some(site) = foreign_site(&parts.headers, console.public_url.as_ref())
     {
@@ -61,7 +62,7 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
         return response;
     }
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
-        response = explain(&visit, &error, &method);
+        response = explain(&visit, &error, &method, &id);
     }
     let headers = response.headers_mut();
     for cookie in visit.api.take_cookies() {
@@ -82,7 +83,12 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
 fn refuse_foreign(console: &Arc<Console>, parts: &Parts, site: &ForeignSite) -> Response {
     let error = site.refuse(SiteRule::SendForms);
     let error = ApiError::new(StatusCode::FORBIDDEN, error.message);
-    let mut response = explain(&Visit::unknown(console, parts), &error, &parts.method);
+    let mut response = explain(
+        &Visit::unknown(console, parts),
+        &error,
+        &parts.method,
+        &id_of(parts),
+    );
     add_headers(&mut response);
     response
 }
@@ -94,10 +100,18 @@ struct ErrorPage<'a> {
     status: u16,
     title: &'static str,
     message: String,
+    /// The request's id, with which an administrator finds the reason in the log; empty if nothing more is to be known.
+    request_id: &'a str,
+}
+
+/// The id of a request; empty if it has none.
+fn id_of(parts: &Parts) -> String {
+    let id = parts.extensions.get::<RequestId>();
+    id.map_or_else(String::new, |id| id.0.to_string())
 }
 
 /// The page of an error.
-fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
+fn explain(visit: &Visit, error: &ApiError, method: &Method, request_id: &str) -> Response {
     if error.status == StatusCode::UNAUTHORIZED {
         return see(&sign_in_path(visit, method));
     }
@@ -121,6 +135,11 @@ fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
             status: error.status.as_u16(),
             title,
             message,
+            request_id: if error.status == StatusCode::NOT_FOUND {
+                ""
+            } else {
+                request_id
+            },
         },
     );
     if let Some(seconds) = error.retry_after {

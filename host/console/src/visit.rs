@@ -93,6 +93,8 @@ pub(crate) fn initial(name: &str) -> String {
 pub(crate) struct Visit {
     pub api: Api,
     pub user: Option<User>,
+    /// Where the user goes on to sign out at the issuer too, if they are known there.
+    pub sign_out_url: Option<String>,
     pub t: &'static Texts,
     /// Path and query of the page.
     pub here: String,
@@ -116,26 +118,26 @@ impl Visit {
         let api = Api::new(console.api.clone(), parts);
         let t = Language::of(&parts.headers).texts();
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Session {
             user: User,
+            sign_out_url: Option<String>,
         }
         // An API without looks has those of Portico.
         let looks = api.query::<Looks>("site.get", serde_json::Value::Null);
         let session = api.get::<Session>("/api/auth/session");
         let (looks, session) = futures_util::future::join(looks, session).await;
-        let (user, failure) = match session {
-            Ok(session) => (Some(session.user), None),
+        let (user, sign_out_url) = match session {
+            Ok(session) => (Some(session.user), session.sign_out_url),
             Err(error) if error.status == StatusCode::UNAUTHORIZED => (None, None),
-            Err(error) => (None, Some(error)),
+            Err(error) => return Err(error),
         };
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
         let here = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let note = Query::read(parts);
         Ok(Self {
             api,
             user,
+            sign_out_url,
             t,
             here: here.to_owned(),
             note: t.note(note.text("note")),
@@ -155,6 +157,7 @@ impl Visit {
         Self {
             api: Api::new(console.api.clone(), parts),
             user: None,
+            sign_out_url: None,
             t: Language::of(&parts.headers).texts(),
             here: "/".into(),
             note: "",

@@ -16,7 +16,7 @@ use portico_service::{
 use super::{
     error::{self, json_response},
     finish::finish,
-    gate,
+    gate, providers,
     request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
     state::Shared,
@@ -90,7 +90,9 @@ pub(super) async fn session(
     let (parts, _) = request.into_parts();
     let result = async {
         let identity = identify(&http, &parts, &id).await?;
-        let current = sign_in::current_session(&http.service, &identity, &id.0).await?;
+        let oidc = http.settings.providers.oidc.as_deref();
+        let sign_out_url = oidc.filter(|oidc| oidc.signs_out()).map(|_| providers::SIGN_OUT);
+        let current = sign_in::current_session(&http.service, &identity, sign_out_url, &id.0).await?;
         Ok(json_response(current))
     };
     finish(result.await)

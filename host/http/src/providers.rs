@@ -17,7 +17,7 @@ use portico_model::{
 use portico_service::{
     external::{
         Directory, Invitation, Issuer, NotResumed, PATIENCE_SECONDS, Returned, SignIn, SignUp, StartRequest,
-        sign_in,
+        find_user, sign_in,
     },
     identity::cookie_of,
     shape::{
@@ -40,7 +40,7 @@ use super::{
 };
 
 const START: &str = "/api/auth/oidc/start";
-const SIGN_OUT: &str = "/api/auth/oidc/sign-out";
+pub(super) const SIGN_OUT: &str = "/api/auth/oidc/sign-out";
 
 /// The cookie by which a browser is recognised when it comes back from the issuer: without TLS, and with it.
 const PLAIN_COOKIE: &str = "portico_oidc";
@@ -142,18 +142,24 @@ pub(super) async fn start(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let started = try_start(&http, &id, &parts).await;
-    record_refusal(&http, &id, &parts, &started);
+    record_refusal(&http, &id, &parts, None, &started);
     finish_and_report(started, "oidc.start", &id)
 }
 
-/// Records a refusal in the audit log, unless OpenID Connect is off.
-fn record_refusal(http: &Shared, id: &RequestId, parts: &Parts, answer: &Result<Response, Error>) {
+/// Records a refusal in the audit log, with the id of the user if they are known, unless OpenID Connect is off.
+fn record_refusal(
+    http: &Shared,
+    id: &RequestId,
+    parts: &Parts,
+    user_id: Option<String>,
+    answer: &Result<Response, Error>,
+) {
     if let Err(error) = answer
         && error.code != Code::NotFound
     {
         let address = client_address(http, parts);
         let audit = &http.service.audit;
-        audit.refuse_sign_in(Provider::Oidc, None, address, &id.0, error);
+        audit.refuse_sign_in(Provider::Oidc, user_id, address, &id.0, error);
     }
 }
 
@@ -215,12 +221,18 @@ pub(super) async fn callback(
     request: Request,
 ) -> Response {
     let (parts, _) = request.into_parts();
-    let returned = try_callback(&http, &id, &parts).await;
-    record_refusal(&http, &id, &parts, &returned);
+    let mut refused_user = None;
+    let returned = try_callback(&http, &id, &parts, &mut refused_user).await;
+    record_refusal(&http, &id, &parts, refused_user, &returned);
     finish_and_report(returned, "oidc.callback", &id)
 }
 
-async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
+async fn try_callback(
+    http: &Shared,
+    id: &RequestId,
+    parts: &Parts,
+    refused_user: &mut Option<String>,
+) -> Result<Response, Error> {
     let (oidc, service) = (on(http)?, &http.service);
     check_opened(parts)?;
     let identity = identify(http, parts, id).await?;
@@ -257,7 +269,14 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
             request_id: &id.0,
             invitation: resumed.invitation.as_ref(),
         };
-        sign_in(&request, external).await
+        let person = external.identity.clone();
+        let signed_in = sign_in(&request, external).await;
+        if signed_in.is_err() {
+            // If it cannot be read, the refusal stays what it is.
+            let known = find_user(service, &person, &id.0).await;
+            *refused_user = known.unwrap_or_default();
+        }
+        signed_in
     };
     let signed_in = signed_in.await;
     let return_to = resumed.settle(&signed_in).await;

@@ -7,12 +7,13 @@ use std::{
 };
 
 use axum::extract::FromRef;
-use portico_model::Timestamp;
+use portico_model::{Provider, Timestamp};
 use portico_service::{
     external::ProxyUsers,
     gate::{Gate, GateHosts},
     hot_swap::HotSwap,
     identity::Authenticate,
+    metrics::expect_sign_ins,
     service::Service,
 };
 
@@ -48,6 +49,19 @@ impl Http {
         settings: HttpSettings,
         authenticate: Option<Arc<dyn Authenticate>>,
     ) -> Arc<Self> {
+        let providers = &settings.providers;
+        for (provider, is_on) in [
+            (Provider::Credentials, true),
+            (Provider::Ldap, providers.ldap.is_some()),
+            (
+                Provider::Oidc,
+                providers.oidc.is_some() || settings.proxy_sign_in.is_some(),
+            ),
+        ] {
+            if is_on {
+                expect_sign_ins(provider);
+            }
+        }
         let gate = settings.gate.as_ref();
         let gate = gate.map(|gate| {
             let (domain, names) = (gate.domain.clone(), gate.reserved_names.clone());

@@ -29,6 +29,8 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(10 * 60);
 
 /// When the newest backup of this process was made, in seconds since 1970; 0: none yet.
 pub static MADE_AT: Gauge = Gauge::new();
+/// From one backup to the next, in seconds; 0: none are made.
+pub static INTERVAL: Gauge = Gauge::new();
 /// Backups that failed.
 pub static FAILED: Counter = Counter::new();
 
@@ -48,6 +50,7 @@ impl Backups {
     /// Makes a backup whenever one is due. An error is logged, and the backup is tried again after ten minutes.
     pub async fn run(self) {
         let backups = Arc::new(self);
+        INTERVAL.set(i64::try_from(backups.every.as_secs()).unwrap_or(i64::MAX));
         loop {
             let due_in = backups.due_in(SystemClock.now());
             if !due_in.is_zero() {

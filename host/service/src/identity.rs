@@ -32,7 +32,6 @@ use portico_storage::{
 
 use crate::{
     browser,
-    resources::Resources,
     site::{self, ForeignSite, PublicUrl, foreign_site},
 };
 
@@ -381,20 +380,11 @@ pub async fn authenticate(
     Ok((identity, credential))
 }
 
-/// The user with this id, for whom a proxy vouches; `None` if there is no such user, or if they are disabled.
-pub(crate) async fn of_vouched(
-    resources: &Resources,
+/// The user with this id, for whom a proxy vouches; anonymous if there is no such user, or if they are disabled.
+pub(crate) async fn find_vouched(
+    transaction: &mut dyn DashboardTransaction,
     user_id: &str,
-    request_id: &str,
-) -> Result<Option<Identity>, Error> {
-    let context = Identity::anonymous().context(request_id);
-    let storage = &resources.storage;
-    let mut transaction = storage.begin_dashboard(storage::Access::Read, &context).await?;
-    let identity = find_vouched(&mut *transaction, user_id).await?;
-    Ok(Some(identity).filter(|identity| identity.caller.is_some()))
-}
-
-async fn find_vouched(transaction: &mut dyn DashboardTransaction, user_id: &str) -> Result<Identity, Error> {
+) -> Result<Identity, Error> {
     let account = transaction
         .get_account(&AccountKey::Id(user_id.to_owned()))
         .await?;

@@ -58,6 +58,17 @@ pub(crate) fn signed_in(provider: Provider, outcome: &'static str) {
     SIGN_INS.record(&(provider.name(), outcome), Counter::increment);
 }
 
+/// Shows the outcomes that alerts are about from the start, at zero: what begins at one has no increase.
+pub fn expect_sign_ins(provider: Provider) {
+    for outcome in [
+        OK,
+        Code::ServiceUnavailable.name(),
+        Code::InternalServerError.name(),
+    ] {
+        SIGN_INS.record(&(provider.name(), outcome), |_| {});
+    }
+}
+
 /// Counts whether the throttle let an attempt begin.
 pub(crate) fn attempted<T>(begun: &Result<T, Error>) {
     let count = match begun {

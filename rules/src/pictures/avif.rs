@@ -2,7 +2,9 @@
 //! about where, when and by whom it was made is overwritten with zeros where it stands: so nothing else moves, and the places
 //! that the boxes name stay right. Which way is up is not among it, because AVIF has a property for that.
 //!
-//! A box that cannot be read ends the search. The metadata of a sequence of images (`moov`) stays.
+//! A box that cannot be read ends the search, and metadata that is not the content of a box besides `ftyp` and `meta` stays: what
+//! is read to find it is never overwritten, so that reading the picture once more finds the same. The metadata of a sequence of
+//! images (`moov`) stays.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -49,7 +51,15 @@ fn metadata(file: &[u8]) -> Option<Vec<Range<usize>>> {
     let inside = meta.start.checked_add(4)?..meta.end;
     let items = items(file, find(file, inside.clone(), b"iinf")?)?;
     let data = find(file, inside.clone(), b"idat");
-    places(file, find(file, inside, b"iloc")?, data, &items)
+    let mut places = places(file, find(file, inside, b"iloc")?, data.as_ref(), &items)?;
+    let may_be_overwritten = |place: &Range<usize>| {
+        let contains = |content: &Range<usize>| content.start <= place.start && place.end <= content.end;
+        data.as_ref().is_some_and(contains)
+            || boxes(file, 0..file.len())
+                .any(|(kind, content)| !matches!(kind, b"ftyp" | b"meta") && contains(&content))
+    };
+    places.retain(may_be_overwritten);
+    Some(places)
 }
 
 /// The boxes in a range: their kinds, and where their contents are.
@@ -99,7 +109,7 @@ fn items(file: &[u8], table: Range<usize>) -> Option<Vec<u32>> {
 fn places(
     file: &[u8],
     table: Range<usize>,
-    data: Option<Range<usize>>,
+    data: Option<&Range<usize>>,
     items: &[u32],
 ) -> Option<Vec<Range<usize>>> {
     let mut reader = Reader {
@@ -126,7 +136,7 @@ fn places(
         for _ in 0..reader.number(2)? {
             reader.number(index)?;
             let (offset, length) = (reader.number(offset)?, reader.number(length)?);
-            let within = match (method, &data) {
+            let within = match (method, data) {
                 (0, _) => 0..file.len(),
                 (1, Some(data)) => data.clone(),
                 _ => continue,

@@ -34,8 +34,11 @@ pub fn read(file: &[u8]) -> Kept {
                 has_exif = true;
                 match orientation_alone(content) {
                     Some(alone) if alone == content => kept.push(chunk),
-                    Some(alone) => push_chunk(&mut kept, kind, &alone),
-                    None => {}
+                    Some(alone) if HEAD + alone.len() + CHECKSUM <= chunk.len() => {
+                        push_chunk(&mut kept, kind, &alone);
+                    }
+                    // None, or the file ends within it.
+                    _ => {}
                 }
             }
             // The other chunks of which the kind begins with a small letter are ancillary.

@@ -128,6 +128,10 @@ const server = createServer((request, response) => {
   if (path === '/.well-known/openid-configuration' && behaviour.discovery) {
     return changed(request, response, (body) => JSON.stringify({ ...JSON.parse(body), ...behaviour.discovery }))
   }
+  if (path === '/me' && behaviour.encryptsUserinfo) {
+    response.setHeader('content-type', 'application/jwt')
+    return response.end('eyJhbGciOiJSU0EtT0FFUCJ9.a2V5.aXY.dGV4dA.dGFn')
+  }
   if (path === '/me' && behaviour.breaksUserinfo) {
     return changed(request, response, (body) => body.replace(/[^.]+$/, (signature) => [...signature].reverse().join('')))
   }

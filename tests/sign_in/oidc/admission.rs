@@ -73,9 +73,10 @@ fn no_one_without_the_required_claim_becomes_a_user() {
 
 #[test]
 fn a_user_who_loses_the_required_claim_is_refused_their_sessions_end_and_their_keys_stay() {
-    let (issuer, server, _) = start(&[REQUIRED]);
+    let (issuer, server, administrator) = start(&[REQUIRED]);
     ada_in(&issuer, json!(["portico users"]));
     let sessions = [signed_in(&server, "1"), signed_in(&server, "1")];
+    let ada = user(&server, &sessions[0]);
     let key = key(&server.key(&sessions[0]));
     // Not to know is no reason to end anything.
     ada_in(&issuer, json!({"portico users": {}}));
@@ -86,6 +87,9 @@ fn a_user_who_loses_the_required_claim_is_refused_their_sessions_end_and_their_k
     let (browser, page) = sign_in(&server, "1");
     assert_out(&browser, &page);
     server.wait_for_log(0, "a provider's user may not sign in: the claim groups");
+    let row = json!({"page": 1, "pageSize": 1, "procedure": "sign-in", "outcome": "FORBIDDEN"});
+    let rows = administrator.query("audit.getPaginated", &row).data();
+    assert_eq!(rows["items"][0]["target"], ada["id"], "{rows}");
     for session in &sessions {
         let answer = server.key(session).get("/api/auth/session");
         answer.assert_refused(401, "UNAUTHORIZED");

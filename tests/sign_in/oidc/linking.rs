@@ -8,7 +8,10 @@ use super::harness::{Issuer, ada, signed_in, start, user, users};
 const VERIFIED: &str = "2026-01-01T00:00:00.000Z";
 
 /// A user with a password who has ada's email.
-fn with_local(more: &[(&str, &str)], verified: bool) -> (Issuer, Portico, Session, serde_json::Value) {
+pub(super) fn with_local(
+    more: &[(&str, &str)],
+    verified: bool,
+) -> (Issuer, Portico, Session, serde_json::Value) {
     let (issuer, server, administrator) = start(more);
     let input =
         json!({"username": "countess", "password": PASSWORD, "email": "ada@example.com", "groupIds": []});

@@ -96,7 +96,7 @@ fn the_secret_is_sent_as_the_settings_say() {
         }
         for server in refused {
             let (_, page) = sign_in(server, "1");
-            page.assert_refused(401, "UNAUTHORIZED");
+            page.assert_refused(503, "SERVICE_UNAVAILABLE");
             server.wait_for_log(0, "invalid_client");
         }
     }

@@ -4,8 +4,9 @@ use portico_tests::{Client, Fixtures as _, Portico};
 use serde_json::{Value, json};
 
 use super::{
-    browser::{Browser, parameter},
+    browser::{Browser, Page, parameter},
     harness::{signed_in, start, start_url},
+    linking::with_local,
 };
 
 fn url(server: &Portico) -> String {
@@ -87,10 +88,36 @@ fn people_sign_in_whatever_the_issuer_says_of_signing_out() {
 
 #[test]
 fn the_page_goes_on_to_the_issuer_for_those_who_came_from_there() {
-    let (_issuer, server, _) = start(&[("PORTICO_OIDC_SIGN_OUT", "on")]);
-    let token = signed_in(&server, "1");
+    let (_issuer, server, administrator) = start(&[("PORTICO_OIDC_SIGN_OUT", "on")]);
     let browser = Browser::new();
-    browser.set_cookie("portico_session", &token);
+    let out = sign_out(&server, &browser, &signed_in(&server, "1"));
+    assert_led(&browser, &out);
+    // Others do not know the issuer.
+    let out = sign_out(&server, &browser, &administrator.token);
+    out.assert_redirect("/sign-in?note=signed-out");
+}
+
+#[test]
+fn people_who_are_linked_are_known_there_too() {
+    let settings = [
+        ("PORTICO_OIDC_SIGN_OUT", "on"),
+        ("PORTICO_OIDC_LINKING", "verified"),
+    ];
+    let (_issuer, server, _, local) = with_local(&settings, true);
+    let token = signed_in(&server, "1");
+    let session = server.key(&token).get("/api/auth/session").json();
+    assert_eq!(
+        (&session["user"]["id"], &session["signOutUrl"]),
+        (&local, &json!("/api/auth/oidc/sign-out"))
+    );
+    let browser = Browser::new();
+    let out = sign_out(&server, &browser, &token);
+    assert_led(&browser, &out);
+}
+
+/// Signs out on a page.
+fn sign_out(server: &Portico, browser: &Browser, token: &str) -> Page {
+    browser.set_cookie("portico_session", token);
     let page = browser.get(&format!("http://{}/profile", server.address()));
     assert_eq!(page.status, 200, "{page:?}");
     let (_, rest) = page
@@ -98,7 +125,12 @@ fn the_page_goes_on_to_the_issuer_for_those_who_came_from_there() {
         .split_once("name=\"form-token\" value=\"")
         .expect("a form");
     let form = format!("form-token={}", rest.split('"').next().expect("a token"));
-    let out = browser.post(&format!("http://{}/sign-out", server.address()), &form);
+    browser.post(&format!("http://{}/sign-out", server.address()), &form)
+}
+
+/// Checks that signing out goes on at the issuer.
+#[track_caller]
+fn assert_led(browser: &Browser, out: &Page) {
     // By a page of its own: browsers send a form only to this host, redirects included.
     assert_eq!((out.status, out.location.as_deref()), (200, None), "{out:?}");
     let refresh = "http-equiv=\"refresh\" content=\"0;url=/api/auth/oidc/sign-out\"";

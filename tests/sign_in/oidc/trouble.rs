@@ -143,6 +143,27 @@ fn without_userinfo_a_sign_in_that_lacks_only_a_picture_goes_on() {
 }
 
 #[test]
+fn without_a_userinfo_that_answers_or_can_be_read_it_goes_on_as_well() {
+    // Half of the time is for userinfo.
+    let (issuer, server, _) = start(&[("PORTICO_OIDC_TIME_LIMIT", "12")]);
+    let first = user(&server, &signed_in(&server, "1"));
+    let claims = json!({"preferred_username": "ada"});
+    for (behaviour, why) in [
+        (
+            json!({"silentAt": "/me", "claims": claims}),
+            "userinfo: no answer",
+        ),
+        (json!({"encryptsUserinfo": true, "claims": claims}), "userinfo: "),
+    ] {
+        issuer.behaves(behaviour);
+        let said = server.log().len();
+        assert_eq!(user(&server, &signed_in(&server, "1")), first);
+        let line = server.wait_for_log(said, "goes on without userinfo");
+        assert!(line.contains(why), "{line}");
+    }
+}
+
+#[test]
 fn without_userinfo_no_second_user_is_made_of_a_person_who_is_to_be_linked() {
     let (issuer, server, administrator) = start(&[("PORTICO_OIDC_LINKING", "verified")]);
     for claims in [
@@ -259,6 +280,40 @@ fn an_issuer_that_does_not_know_the_client_is_named_at_the_start() {
     let server = super::harness::settings(&issuer, &[]).start();
     let line = server.wait_for_log(0, "it refuses oidc-client-id and its secret");
     assert!(line.contains("invalid_client"), "{line}");
+}
+
+#[test]
+fn a_secret_that_the_issuer_has_replaced_is_set_up_wrong_and_no_one_guesses() {
+    let (issuer, server, _) = start(&[]);
+    for error in ["invalid_client", "unauthorized_client"] {
+        issuer.behaves(json!({"brokenAt": "/token", "status": 401, "refusal": {"error": error}}));
+        let said = server.log().len();
+        let (_, page) = sign_in(&server, "1");
+        page.assert_refused(503, "SERVICE_UNAVAILABLE");
+        assert!(page.body.contains("set up wrong"), "{page:?}");
+        server.wait_for_log(said, "it refuses oidc-client-id and its secret");
+    }
+    assert!(!server.log().contains("sign-in-failed"), "{}", server.log());
+}
+
+#[test]
+fn an_issuer_whose_url_has_a_page_or_leads_elsewhere_is_set_up_wrong() {
+    let (issuer, server, _) = start(&[]);
+    for (status, body) in [
+        (200, json!(["a page of an application"])),
+        (200, json!({"error": "not found"})),
+        (302, json!({})),
+    ] {
+        issuer.behaves(json!({"brokenAt": DISCOVERY, "status": status, "refusal": body}));
+        let said = server.log().len();
+        let page = Browser::new().get(&start_url(&server));
+        page.assert_refused(503, "SERVICE_UNAVAILABLE");
+        assert!(page.body.contains("set up wrong"), "{page:?}");
+        server.wait_for_log(said, "check oidc-issuer");
+    }
+    issuer.behaves(json!({"brokenAt": DISCOVERY, "status": 200}));
+    let page = Browser::new().get(&start_url(&server));
+    assert!(page.body.contains("set up wrong"), "{page:?}");
 }
 
 #[test]

@@ -93,6 +93,30 @@ fn an_issuer_that_moves_keeps_its_users_out_and_makes_no_new_ones() {
 }
 
 #[test]
+fn a_user_who_is_disabled_is_not_confirmed_and_log_and_audit_log_say_who_and_why() {
+    let (_issuer, server, administrator) = start(&[]);
+    let id = user(&server, &signed_in(&server, "1"))["id"].clone();
+    let disabled = json!({"userId": id, "disabled": true});
+    administrator.mutate("user.setDisabled", &disabled).assert_done();
+    let (_, page) = sign_in(&server, "1");
+    page.assert_refused(401, "UNAUTHORIZED");
+    assert!(page.body.contains("was not confirmed"), "{page:?}");
+    let reason = server.wait_for_log(0, "a provider's user cannot sign in");
+    for part in ["disabled here", "oidc", "ada"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    let line = server.wait_for_log(0, "sign-in-failed");
+    let id = id.as_str().expect("an id");
+    assert!(
+        line.contains(&format!("user=\"{id}\" reason=\"UNAUTHORIZED\"")),
+        "{line}"
+    );
+    let row = json!({"page": 1, "pageSize": 1, "procedure": "sign-in", "outcome": "UNAUTHORIZED"});
+    let rows = administrator.query("audit.getPaginated", &row).data();
+    assert_eq!(rows["items"][0]["target"], id, "{rows}");
+}
+
+#[test]
 fn people_who_swap_names_at_the_issuer_keep_the_old_ones_and_sign_in() {
     let (issuer, server, administrator) = start(&[]);
     let named = |one: &str, two: &str| {
@@ -122,6 +146,8 @@ fn people_who_swap_names_at_the_issuer_keep_the_old_ones_and_sign_in() {
     for part in ["oidc", "bob", &format!("{} 3", issuer.url)] {
         assert!(line.contains(part), "{part}: {line}");
     }
+    let line = server.wait_for_log(said, "sign-in-failed");
+    assert!(line.contains("user=\"unknown\" reason=\"FORBIDDEN\""), "{line}");
     assert_eq!(users(&administrator), ["ada", "bob", "root"]);
     // Once a name is free, its new owner gets it.
     named("carol", "ada");

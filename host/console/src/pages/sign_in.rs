@@ -15,7 +15,7 @@ use super::{
     go_on::go_on,
     onboarding::{is_open, with_password},
     second_step,
-    sign_in_page::{Provider, sign_in_page},
+    sign_in_page::sign_in_page,
 };
 use crate::{
     api::ApiError,
@@ -97,14 +97,10 @@ async fn sign_out(visit: Visitor, request: Request) -> PageResult {
     if visit.api.get::<Value>("/api/auth/session").await.is_ok() {
         return Ok(see("/?note=still-signed-in"));
     }
-    // At the issuer only people who came from there can sign out.
-    let own = visit.user.as_ref().map_or("", |user| &user.provider);
-    let providers: Vec<Provider> = visit.api.get("/api/auth/providers").await?;
-    let further = providers.into_iter().find(|provider| provider.provider == own);
-    match further.and_then(|provider| provider.sign_out_url) {
+    match &visit.sign_out_url {
         Some(address) => {
             let (title, link) = (visit.t.sign_in.signing_out, visit.t.sign_in.sign_out_there);
-            Ok(go_on(&visit, address, title, link))
+            Ok(go_on(&visit, address.clone(), title, link))
         }
         None => Ok(see("/sign-in?note=signed-out")),
     }

@@ -26,7 +26,6 @@ pub(super) struct Provider {
     /// `on`, `invite` or `off`.
     pub sign_up: String,
     pub start_url: Option<String>,
-    pub sign_out_url: Option<String>,
 }
 
 impl Provider {

@@ -45,7 +45,8 @@ fn read_file(file: &Path) -> anyhow::Result<String> {
     let Ok(text) = String::from_utf8(bytes) else {
         bail!("it is not text in UTF-8");
     };
-    let secret = text.trim_end_matches(['\r', '\n']);
+    let secret = text.strip_suffix('\n').unwrap_or(&text);
+    let secret = secret.strip_suffix('\r').unwrap_or(secret);
     ensure!(!secret.is_empty(), "it is empty");
     ensure!(
         !secret.starts_with('\u{feff}'),
@@ -95,6 +96,8 @@ mod tests {
             (b"secret \r\n", "has spaces"),
             (b"\tsecret", "has spaces"),
             (b"\nsecret", "has spaces"),
+            (b"secret\n\n", "has spaces or empty lines"),
+            (b"secret\r\n\r\n", "has spaces or empty lines"),
             (b"secret\xff", "not text in UTF-8"),
             (&[b'x'; LARGEST as usize + 1], "more than 65536 bytes"),
         ] {

@@ -187,6 +187,13 @@ fn backups(out: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let help = "When this process made its newest backup, in seconds since 1970; 0: not yet";
     let name = "portico_backup_last_success_timestamp_seconds";
     gauge(out, name, help, backups::MADE_AT.get())?;
+    let help = "From one backup of this process to the next, in seconds; 0: it makes none";
+    gauge(
+        out,
+        "portico_backup_interval_seconds",
+        help,
+        backups::INTERVAL.get(),
+    )?;
     let help = "Backups that failed";
     single(out, "portico_backup_failures", help, &backups::FAILED)
 }

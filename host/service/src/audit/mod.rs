@@ -28,6 +28,7 @@ use portico_model::{
     error::{Code, Error},
     time::Clock,
 };
+use portico_rules::refusal::Refusal;
 use portico_sandbox::Kind;
 use portico_storage::{
     self as storage, Access, AuditEntry, AuditFilter, AuditPrune, AuditedCall, DONE, DashboardStorage,
@@ -112,8 +113,15 @@ const LONGEST_PRUNE: Duration = Duration::from_secs(10 * 60);
 /// Keys of an input that name the record that a call is about; the first key present counts.
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
 
-/// Writes the line by which programs like fail2ban recognise a failed sign-in. It has nothing that was typed. Attempts that
-/// the throttle refuses have none, so that it bounds the lines as well; nor has the first step of a sign-in in two.
+/// The refusals of a person whom a provider knows.
+const OF_PERSON: [Refusal; 3] = [
+    Refusal::ProviderAccount,
+    Refusal::InviteNeeded,
+    Refusal::InvalidInvite,
+];
+
+/// Writes the line by which programs like fail2ban recognise a failed sign-in. It has nothing that was typed. What does not
+/// count as an attempt has none, so that the throttle bounds the lines as well; nor has the first step of a sign-in in two.
 fn log_failed_sign_in(
     provider: Provider,
     user_id: Option<&str>,
@@ -125,7 +133,14 @@ fn log_failed_sign_in(
         .missing_factor
         .as_ref()
         .is_some_and(|missing| !missing.is_wrong);
-    if error.code != Code::Unauthorized || is_first_step {
+    let is_attempt = match error.code {
+        Code::Unauthorized => !is_first_step,
+        Code::Forbidden => OF_PERSON
+            .iter()
+            .any(|refusal| refusal.to_string() == error.message),
+        _ => false,
+    };
+    if !is_attempt {
         return;
     }
     let address = address.map_or_else(
@@ -294,6 +309,30 @@ impl Audit {
         error: &Error,
     ) {
         Self::count_refused_sign_in(provider, user_id.as_deref(), address, request_id, error);
+        self.note_refused_sign_in(provider, user_id, address, request_id, error);
+    }
+
+    /// The same for a person for whom a proxy vouches, without the line of a failed sign-in: a page that stays open asks again
+    /// and again, although its reader types nothing.
+    pub(crate) fn refuse_vouched(
+        &self,
+        user_id: Option<String>,
+        address: Option<IpAddr>,
+        request_id: &str,
+        error: &Error,
+    ) {
+        metrics::signed_in(Provider::Oidc, error.code.name());
+        self.note_refused_sign_in(Provider::Oidc, user_id, address, request_id, error);
+    }
+
+    fn note_refused_sign_in(
+        &self,
+        provider: Provider,
+        user_id: Option<String>,
+        address: Option<IpAddr>,
+        request_id: &str,
+        error: &Error,
+    ) {
         let entry = AuditEntry {
             address,
             provider: Some(provider),

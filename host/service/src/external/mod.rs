@@ -20,7 +20,10 @@ mod relink;
 mod sign_in;
 mod vouched;
 
-pub(crate) use self::sign_in::{Entered, sign_in_with_factor};
+pub(crate) use self::{
+    proxy::is_of_proxy,
+    sign_in::{Entered, sign_in_with_factor},
+};
 use std::sync::Arc;
 
 pub use self::{
@@ -30,7 +33,7 @@ pub use self::{
     issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, StartRequest, Started},
     proxy::{ProxyUser, ProxyUsers},
     relink::{Move, Relinking, Subjects, relink},
-    sign_in::{SignIn, sign_in},
+    sign_in::{SignIn, find_user, sign_in},
     vouched::{Admission, External, Groups, Linking, SignUp, Vouched, unusable_account},
 };
 

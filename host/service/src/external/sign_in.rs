@@ -26,6 +26,9 @@ use crate::{
     sessions::{self, IssuedSession, SessionTimes},
 };
 
+/// Why the component refuses a person without a rule that they break.
+const DISABLED: &str = "the user is disabled here";
+
 /// More characters of a name than any user's has.
 const LONGEST_NAME: usize = 1024;
 
@@ -43,8 +46,8 @@ pub struct SignIn<'a> {
     pub invitation: Option<&'a Invitation>,
 }
 
-/// A user, and how their sign-in ends; `None` if no session is to begin.
-type Done = (SignedIn, Option<Begun>);
+/// A user, and how their sign-in ends.
+type Done = (SignedIn, Begun);
 
 /// A person who signs in, and what is needed to make them a user.
 struct Person {
@@ -99,26 +102,47 @@ async fn sign_in_with(
     step: Option<&Step>,
 ) -> Result<Entered, Error> {
     let (user, begun) = sign_in.resources.in_time(sign_in.run(external, step)).await?;
-    Ok(match begun.ok_or_else(no_session)? {
-        Begun::Session(issued) => Entered::Session(user, issued),
-        Begun::Missing(missing) => Entered::Missing(user, missing),
-    })
+    match begun {
+        Begun::Session(issued) => Ok(Entered::Session(user, issued)),
+        Begun::Missing(missing) => Ok(Entered::Missing(user, missing)),
+        Begun::Nothing { .. } => Err(no_session()),
+    }
 }
 
 fn no_session() -> Error {
     Error::internal(anyhow::anyhow!("a sign-in began no session"))
 }
 
-/// A session, or the second factor that is missing for it.
+/// A session, or the second factor that is missing for it, or neither, because none is to begin.
 enum Begun {
     Session(IssuedSession),
     Missing(MissingStep),
+    Nothing { memberships: Vec<String> },
 }
 
-/// The same for a user for whom a proxy vouches with each request: no session begins.
-pub(super) async fn take_up(sign_in: &SignIn<'_>, external: External) -> Result<SignedIn, Error> {
-    let (user, _) = sign_in.resources.in_time(sign_in.run(external, None)).await?;
-    Ok(user)
+/// The same for a user for whom a proxy vouches with each request: no session begins. Returns also the ids of their groups.
+pub(super) async fn take_up(
+    sign_in: &SignIn<'_>,
+    external: External,
+) -> Result<(SignedIn, Vec<String>), Error> {
+    let (user, begun) = sign_in.resources.in_time(sign_in.run(external, None)).await?;
+    match begun {
+        Begun::Nothing { memberships } => Ok((user, memberships)),
+        Begun::Session(_) | Begun::Missing(_) => Err(no_session()),
+    }
+}
+
+/// The id of the user who is this person, by the subject; `None` if no user is.
+pub async fn find_user(
+    resources: &Resources,
+    identity: &Vouched,
+    request_id: &str,
+) -> Result<Option<String>, Error> {
+    let context = Identity::anonymous().context(request_id);
+    let mut transaction = resources.storage.begin(Access::Lookup, &context).await?;
+    let key = AccountKey::Subject(subject_of(identity));
+    let account = transaction.get_account(&key).await?;
+    Ok(account.map(|account| account.id))
 }
 
 impl SignIn<'_> {
@@ -241,13 +265,12 @@ impl SignIn<'_> {
         if let Some(audited) = &person.audited {
             audited.changed_groups(&changes.added, &changes.removed);
         }
-        let mut begun = None;
-        if let Some(times) = self.times {
+        let begun = if let Some(times) = self.times {
             let taken = match step {
                 Some(step) => take(resources, &mut *transaction, &user.id, step, now).await?,
                 None => Taken::NotNeeded,
             };
-            begun = Some(match taken {
+            match taken {
                 Taken::Passed(_) | Taken::NotNeeded => {
                     let secrets = &resources.secrets;
                     let issued =
@@ -262,10 +285,14 @@ impl SignIn<'_> {
                     }
                     Begun::Missing(missing)
                 }
-            });
-        } else if let Some(audited) = &person.audited {
-            audited.vouched(&user.id);
-        }
+            }
+        } else {
+            if let Some(audited) = &person.audited {
+                audited.vouched(&user.id);
+            }
+            let memberships = transaction.list_memberships(&user.id).await?;
+            Begun::Nothing { memberships }
+        };
         drop(transaction);
         enclosing.commit().await?;
         changes.log(&user.id, self.request_id);
@@ -380,16 +407,18 @@ impl SignIn<'_> {
     }
 
     /// Logs why the component refuses the provider's account, and returns an error without the reason: it is not the
-    /// user's fault, and must not tell them whether another user has their name.
+    /// user's fault, and must not tell them whether another user has their name. A user who is disabled is refused like one
+    /// for whom the provider does not vouch.
     fn refused(&self, error: Error, identity: &Vouched) -> Error {
-        if !matches!(error.code, Code::BadRequest | Code::Conflict) {
-            return error;
-        }
         let issues: Vec<_> = error.issues.iter().map(issue_text).collect();
-        let rules = if issues.is_empty() {
-            error.message
-        } else {
-            issues.join("; ")
+        let (rules, refusal) = match error.code {
+            Code::Unauthorized if identity.provider == Provider::Oidc => {
+                (DISABLED.to_owned(), Refusal::SignInNotConfirmed.into())
+            }
+            Code::Unauthorized => (DISABLED.to_owned(), error),
+            Code::BadRequest | Code::Conflict if issues.is_empty() => (error.message, unusable_account()),
+            Code::BadRequest | Code::Conflict => (issues.join("; "), unusable_account()),
+            _ => return error,
         };
         // The provider vouches for both; they were not typed here.
         let (name, subject) = (beginning(&identity.name), beginning(&identity.subject));
@@ -400,7 +429,7 @@ impl SignIn<'_> {
             subject,
             "a provider's user cannot sign in: {rules}"
         );
-        unusable_account()
+        refusal
     }
 }
 

@@ -246,6 +246,8 @@ pub(super) static ROWS: &[Row] = &[
                 .about("Who is signed in."),
                 required("expiresAt", NULLABLE_DATE)
                     .about("When the session, unless it is used, or the key ends; null = never."),
+                required("signOutUrl", NULLABLE_TEXT)
+                    .about("Where a browser goes on to sign out at the issuer too, after `POST /api/auth/sign-out`; null: the user is not known there, or this is off."),
             ]),
         ),
     )

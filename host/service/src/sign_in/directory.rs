@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use portico_model::{Provider, error::Error};
 use portico_rules::rule::Rule;
-use portico_storage::{Access, AccountKey, ProviderSubject};
 
 use super::{
     completion::{Completed, Completion},
@@ -13,7 +12,6 @@ use super::{
 };
 use crate::{
     external::{self, Entered, External, Login, SignIn},
-    identity::Identity,
     procedures::Call,
     second_factor::{Step, Ticket},
     throttle::ThrottledAccount,
@@ -97,7 +95,7 @@ async fn complete(
         sender: identity,
         request_id: &call.request_id,
     };
-    let attempt = match find_user(call, &external).await? {
+    let attempt = match external::find_user(resources, &external.identity, &call.request_id).await? {
         Some(user_id) => completion.count(&user_id, &step).await?,
         // A new user has no second factor.
         None => None,
@@ -134,16 +132,4 @@ async fn complete(
         attempt.settle(&result).await;
     }
     result
-}
-
-/// The id of the user who is this person.
-async fn find_user(call: &Call, external: &External) -> Result<Option<String>, Error> {
-    let subject = ProviderSubject {
-        provider: external.identity.provider,
-        subject: external.identity.subject.clone(),
-    };
-    let context = Identity::anonymous().context(call.request_id.clone());
-    let mut transaction = call.resources.storage.begin(Access::Lookup, &context).await?;
-    let account = transaction.get_account(&AccountKey::Subject(subject)).await?;
-    Ok(account.map(|account| account.id))
 }

@@ -343,6 +343,16 @@ mod tests {
             assert_eq!(matches!(admission, Admission::Granted), is_granted, "{stated}");
             assert!(!matches!(admission, Admission::Unknown(_)), "{stated}");
         }
+        let number = RequiredClaim::parse("level=3").unwrap();
+        for (stated, is_granted) in [
+            (json!(3), true),
+            (json!([2, 3]), true),
+            (json!("3"), true),
+            (json!(4), false),
+        ] {
+            let admission = claims(json!({"level": stated}), json!({})).admission(&number);
+            assert_eq!(matches!(admission, Admission::Granted), is_granted, "{stated}");
+        }
         for wrong in ["", "groups", "groups=", "=a", " = "] {
             assert!(RequiredClaim::parse(wrong).is_err(), "{wrong:?}");
         }

@@ -192,12 +192,23 @@ impl Discovery {
                     "there is no discovery document at {url} (404): check oidc-issuer"
                 )));
             }
+            status if status.is_redirection() => {
+                return Err(IssuerError::Misconfigured(format!(
+                    "there is no discovery document at {url}, which leads elsewhere ({status}): check oidc-issuer"
+                )));
+            }
             status => return Err(IssuerError::Unavailable(format!("{url}: {status}"))),
         }
-        let document: Value = serde_json::from_slice(answer.body())
-            .map_err(|_| IssuerError::Unavailable(format!("{url} is no JSON")))?;
+        // A page, for example: that of an application that answers every path with it.
+        let no_document = |why| {
+            IssuerError::Misconfigured(format!(
+                "there is no discovery document at {url}, which {why}: check oidc-issuer"
+            ))
+        };
+        let document: Value =
+            serde_json::from_slice(answer.body()).map_err(|_| no_document("is not JSON"))?;
         let found = document.get("issuer").and_then(Value::as_str);
-        let found = found.ok_or_else(|| IssuerError::Unavailable(format!("{url} has no issuer")))?;
+        let found = found.ok_or_else(|| no_document("has no issuer"))?;
         if found != self.issuer.as_str() {
             return Err(IssuerError::Misconfigured(format!(
                 "the issuer calls itself {}, and oidc-issuer is {}: set oidc-issuer to {0}",
@@ -219,7 +230,10 @@ impl Discovery {
 pub(super) fn end_session_url(text: &str) -> Result<Url, IssuerError> {
     let url = Url::parse(text).ok().filter(is_safe);
     url.ok_or_else(|| {
-        IssuerError::Unavailable(format!("end_session_endpoint {} is no https URL", quoted(text)))
+        IssuerError::Unavailable(format!(
+            "end_session_endpoint {} is not an https URL",
+            quoted(text)
+        ))
     })
 }
 

@@ -4,7 +4,11 @@
 //! - Only signatures by keys of the issuer count: shared secrets and unsigned tokens do not (`token.rs`).
 //! - Nothing that is sent to the token endpoint gets into the log, even if its answer repeats it (`hidden.rs`).
 
-use std::{fmt::Display, iter, time::SystemTime};
+use std::{
+    fmt::Display,
+    iter,
+    time::{Duration, Instant, SystemTime},
+};
 
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
@@ -17,6 +21,7 @@ use openidconnect::{
 use portico_http::PublicUrl;
 use portico_service::external::Resumed;
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 
 use super::{
     answers::{TokenFetch, Tokens},
@@ -40,6 +45,7 @@ pub(super) struct Issuer {
     /// Where the issuer sends browsers that have signed out there.
     signed_out_url: String,
     scopes: Vec<Scope>,
+    time_limit: Duration,
     discovery: Discovery,
     fetch: Fetch,
 }
@@ -72,6 +78,7 @@ impl Issuer {
             trusted_audiences: settings.trusted_audiences.clone(),
             signed_out_url: format!("{public_url}{SIGNED_OUT}"),
             scopes: settings.scopes.iter().cloned().map(Scope::new).collect(),
+            time_limit: settings.time_limit,
             fetch,
         })
     }
@@ -116,6 +123,7 @@ impl Issuer {
         resumed: &Resumed,
         settings: &OidcSettings,
     ) -> Result<IdentityClaims, IssuerError> {
+        let begun = Instant::now();
         let mut discovered = self.discovery.current().await?;
         if discovered.promises_iss && !resumed.names_issuer {
             let why = "the callback has no iss, which the issuer promises in its discovery document";
@@ -140,7 +148,10 @@ impl Issuer {
             && let Some(url) = discovered.client.user_info_url()
         {
             let userinfo = self.userinfo(&discovered, url, access_token, &claims.subject);
-            match userinfo.await? {
+            // Half of the time that is left, so that a sign-in that can do without it still ends in time.
+            let patience = self.time_limit.saturating_sub(begun.elapsed()) / 2;
+            let silent = || Ok(Err("userinfo: no answer".to_owned()));
+            match timeout(patience, userinfo).await.unwrap_or_else(|_| silent())? {
                 Ok(userinfo) => claims.userinfo = userinfo,
                 Err(why) => claims.failure = Some(why),
             }
@@ -193,20 +204,10 @@ impl Issuer {
         let discovered = self.discovery.fetch_now().await?;
         // The word is not hidden: it is not a secret, and may be a part of others.
         let sent = self.hidden("", "");
-        match self.ask_for_tokens(&discovered, NO_CODE, NO_CODE, &sent).await {
-            Err(RequestTokenError::ServerResponse(response))
-                if matches!(
-                    response.error().as_ref(),
-                    "invalid_client" | "unauthorized_client"
-                ) =>
-            {
-                let why = described(&response, &sent);
-                Err(IssuerError::Misconfigured(format!(
-                    "it refuses oidc-client-id and its secret: {why}"
-                )))
-            }
-            Ok(_) | Err(RequestTokenError::ServerResponse(_)) => Ok(()),
-            Err(failure) => Err(token_error(failure, &sent)),
+        let asked = self.ask_for_tokens(&discovered, NO_CODE, NO_CODE, &sent).await;
+        match asked.map_err(|failure| token_error(failure, &sent)) {
+            Ok(_) | Err(IssuerError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -231,7 +232,11 @@ impl Issuer {
         };
         let claims = if is_jwt(&answer) {
             let token = String::from_utf8_lossy(answer.body());
-            let token = Signed::read(token.trim()).map_err(|error| unavailable(error.context("userinfo")))?;
+            // One that is encrypted, for example.
+            let token = match Signed::read(token.trim()) {
+                Ok(token) => token,
+                Err(why) => return Ok(Err(format!("userinfo: {why}"))),
+            };
             let checked = token.check_userinfo(&self.policy(discovered));
             checked.map_err(|error| IssuerError::Refused(format!("userinfo is invalid: {error}")))?;
             token.into_claims()
@@ -239,7 +244,7 @@ impl Issuer {
             match serde_json::from_slice(answer.body()) {
                 Ok(claims) => claims,
                 // The text of the parser's error may contain part of the response.
-                Err(_) => return Ok(Err("userinfo is no JSON object".into())),
+                Err(_) => return Ok(Err("userinfo is not a JSON object".into())),
             }
         };
         if claims.get("sub").and_then(Value::as_str) != Some(subject) {
@@ -272,15 +277,22 @@ impl Issuer {
     }
 }
 
-/// If the issuer refuses the code, the sign-in is refused; other errors mean that the issuer is unavailable.
+/// If the issuer refuses the code, the sign-in is refused. If it refuses the client, no one can sign in. Other errors mean
+/// that the issuer is unavailable.
 fn token_error(failure: TokenFailure, sent: &Hidden<'_>) -> IssuerError {
     match failure {
         RequestTokenError::Request(error) => IssuerError::Unavailable(sent.cover(&error.to_string())),
         RequestTokenError::ServerResponse(response) => {
-            IssuerError::Refused(format!("it gives no token: {}", described(&response, sent)))
+            let why = described(&response, sent);
+            match response.error().as_ref() {
+                "invalid_client" | "unauthorized_client" => {
+                    IssuerError::Misconfigured(format!("it refuses oidc-client-id and its secret: {why}"))
+                }
+                _ => IssuerError::Refused(format!("it gives no token: {why}")),
+            }
         }
         RequestTokenError::Parse(..) => {
-            IssuerError::Unavailable("the answer of its token endpoint is no token".into())
+            IssuerError::Unavailable("the answer of its token endpoint is not a token".into())
         }
         RequestTokenError::Other(why) => IssuerError::Unavailable(sent.cover(&why)),
     }

@@ -47,10 +47,17 @@ impl IdentityClaims {
     pub fn admission(&self, required: &RequiredClaim) -> Admission {
         let RequiredClaim { claim: name, value } = required;
         let is_it = |stated: &Value| match stated {
-            Value::Bool(flag) => flag.to_string() == *value,
+            Value::Bool(_) | Value::Number(_) => {
+                let written = stated.to_string();
+                written == *value
+            }
             stated => stated.as_str() == Some(value),
         };
-        let lacks = || Admission::Denied(format!("the claim {name} is not, and has not, {value:?}"));
+        let lacks = || {
+            Admission::Denied(format!(
+                "the claim {name} is not {value:?}, and does not contain it"
+            ))
+        };
         match self.find(name).as_deref() {
             Some(Value::Array(entries)) if entries.iter().any(is_it) => Admission::Granted,
             Some(stated) if is_it(stated) => Admission::Granted,

@@ -94,11 +94,11 @@ impl Signed {
         // The text of the parser's error may contain part of the token.
         let bytes = |part: &str| BASE64.decode(part).ok();
         let object = |part| serde_json::from_slice(&bytes(part)?).ok();
-        let (signed, signature) = text.rsplit_once('.').context("it is no JWT")?;
-        let (header, claims) = signed.split_once('.').context("it is no JWT")?;
-        let claims = object(claims).context("its claims are no JSON object, or encrypted")?;
+        let (signed, signature) = text.rsplit_once('.').context("it is not a JWT")?;
+        let (header, claims) = signed.split_once('.').context("it is not a JWT")?;
+        let claims = object(claims).context("its claims are encrypted, or not a JSON object")?;
         Ok(Self {
-            header: object(header).context("its header is no JSON object")?,
+            header: object(header).context("its header is not a JSON object")?,
             claims: without_nulls(claims),
             bytes: signed.to_owned(),
             signature: bytes(signature).context("its signature is not in base64url")?,

@@ -75,6 +75,18 @@ fn a_damaged_picture_is_read_to_its_end_once_and_never_grows() {
 }
 
 #[test]
+fn a_png_that_ends_within_its_exif_does_not_become_longer() {
+    let long = [ALONE, b"\0\0"].concat();
+    let whole = png(&[chunk(b"eXIf", &long)], b"");
+    let begin = whole.windows(4).position(|kind| kind == b"eXIf").unwrap();
+    for end in begin..whole.len() {
+        let once = kept(Format::Png, &whole[..end]);
+        assert!(once.len() <= end, "at {end}");
+        assert!(kept(Format::Png, &once) == once, "at {end}");
+    }
+}
+
+#[test]
 fn parts_that_promise_more_than_there_is_end_with_the_file() {
     for file in [
         b"\xff\xd8\xff\xe1\xff\xff".to_vec(),

@@ -71,6 +71,25 @@ fn the_items_of_an_avif_that_are_metadata_become_zeros_where_they_stand() {
 }
 
 #[test]
+fn an_avif_whose_metadata_is_said_to_be_its_boxes_stays_what_it_is() {
+    let file = avif_with(SECRET, false);
+    let at = |name: &[u8]| file.windows(name.len()).position(|found| found == name).unwrap() as u32;
+    let pixels = at(b"pixels");
+    // Where the first part of the XMP is.
+    let place = at(&(pixels + 6).to_be_bytes()) as usize;
+    for kind in [b"meta", b"iinf", b"iloc", b"mdat"] {
+        let mut crafted = file.clone();
+        crafted[place..place + 4].copy_from_slice(&at(kind).to_be_bytes());
+        let once = kept(Format::Avif, &crafted);
+        assert_eq!(
+            at(kind),
+            once.windows(4).position(|found| found == kind).unwrap() as u32
+        );
+        assert_clean(Format::Avif, &once, &once);
+    }
+}
+
+#[test]
 fn the_pngs_of_an_ico_are_without_metadata_and_bitmaps_stay() {
     let chunks = [chunk(b"eXIf", &exif(true)), chunk(b"tEXt", SECRET)];
     let clean = ico(&kept(Format::Png, &png(&chunks, SECRET)));
