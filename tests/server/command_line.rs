@@ -454,7 +454,7 @@ fn a_lost_second_factor_is_removed_on_the_data_directory() {
     server.stop().succeeded();
     let refused = portico(&recover, "").failed();
     assert!(
-        refused.contains("the other (Ldap)") && refused.contains(&session.user_id),
+        refused.contains("the other (ldap)") && refused.contains(&session.user_id),
         "{refused}"
     );
 }

@@ -271,9 +271,10 @@ async fn try_callback(
         };
         let person = external.identity.clone();
         let signed_in = sign_in(&request, external).await;
-        if signed_in.is_err() {
+        let is_refused = |error: &Error| matches!(error.code, Code::Unauthorized | Code::Forbidden);
+        if signed_in.as_ref().is_err_and(is_refused) {
             // If it cannot be read, the refusal stays what it is.
-            let known = find_user(service, &person, &id.0).await;
+            let known = service.in_time(find_user(service, &person, &id.0)).await;
             *refused_user = known.unwrap_or_default();
         }
         signed_in

@@ -72,7 +72,7 @@ impl Resources {
             let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
             ways_in.has_administrator(&mut *transaction).await
         };
-        if let Ok(false) = look.await {
+        if let Ok(false) = self.in_time(look).await {
             warn!(
                 request = request_id,
                 "no administrator is left who can sign in: passwords are off, and none is known at a provider that is set up. Give \

@@ -276,10 +276,11 @@ impl Service {
         if changes_apps(request.procedure) {
             self.app_changes.fetch_add(1, Ordering::Release);
         }
-        if changes_people(request.procedure) && answer.is_ok() {
+        self.record(&request, &answer);
+        let is_refused = answer.as_ref().is_err_and(|error| error.code != Code::Timeout);
+        if changes_people(request.procedure) && !is_refused {
             Box::pin(self.warn_without_administrator(&request.id)).await;
         }
-        self.record(&request, &answer);
         answer
     }
 

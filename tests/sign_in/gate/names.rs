@@ -24,8 +24,8 @@ fn people_who_call_themselves_like_the_administrator_of_an_app_do_not_pass() {
     refused.assert_status(403);
     assert!(refused.text().contains("their own administrator"), "{refused}");
     assert_eq!(refused.header("remote-user"), None);
-    // Some apps take these for ada and admin.
-    for name in ["\u{ff41}da", "\u{e1}dmin"] {
+    // Some apps take these for ada, admin and root.
+    for name in ["\u{ff41}da", "\u{e1}dmin", "adm\u{131}n", "r\u{f8}ot"] {
         rename(&session, name);
         assert_eq!(host.status(&pass), 403, "{name}");
     }

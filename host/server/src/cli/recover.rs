@@ -91,7 +91,7 @@ async fn remove_second_factors(settings: &Settings, name: &str) -> anyhow::Resul
         // Of users of several providers the command cannot tell who has lost it.
         let ids = users
             .iter()
-            .map(|user| format!("{} ({:?})", user.id, user.provider));
+            .map(|user| format!("{} ({})", user.id, user.provider.name()));
         let ids = ids.collect::<Vec<_>>().join(", ");
         bail!(
             "several users have the name {name:?}: {ids}. To remove the second factor of one of them: portico call \

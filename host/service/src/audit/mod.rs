@@ -113,7 +113,7 @@ const LONGEST_PRUNE: Duration = Duration::from_secs(10 * 60);
 /// Keys of an input that name the record that a call is about; the first key present counts.
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
 
-/// The refusals of a person whom a provider knows.
+/// The refusals of a person whom a provider knows, or who comes with an invite that is not good.
 const OF_PERSON: [Refusal; 3] = [
     Refusal::ProviderAccount,
     Refusal::InviteNeeded,

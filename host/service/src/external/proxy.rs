@@ -148,7 +148,9 @@ impl ProxyUsers {
             return Ok(*identity);
         }
         let turn = self.hasher.hash_one(&user.user) as usize % TURNS;
-        let _turn = self.turns[turn].lock().await;
+        let _turn = resources
+            .in_time(async { Ok(self.turns[turn].lock().await) })
+            .await?;
         let reduced = match self.recall(resources, user, request_id).await? {
             Recalled::Identity(identity) => return Ok(*identity),
             Recalled::Reduced(less) => Some(less),

@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! - A user who sees an app may open it, by the same condition in storage as everywhere. An address of no app is refused.
-//! - No two visitors have one name for an app that takes capitals and compatible characters for the same. Only administrators have
-//!   a name that apps may take for that of their own, and no one has another user's with accents.
+//! - No two visitors have one name for an app that takes capitals, compatible characters or accents for the same, but for those
+//!   that docs/gate.md lists. Only administrators have a name that apps may take for that of their own.
 //! - A pass is valid only here. It ends with its session, and is looked up with each request.
 //! - A decision writes nothing. Once an hour for each person and app a row of the audit log is written afterwards, and once an
 //!   hour, or half as long as a session may be unused, the use of the session.

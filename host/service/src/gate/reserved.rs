@@ -5,7 +5,7 @@ use std::str::FromStr;
 use portico_model::{Provider, error::Error};
 use portico_rules::{bounds, names};
 use portico_storage::{ADMIN, AccountKey, DashboardTransaction, GateVisitor, ProviderName};
-use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+use unicode_normalization::{UnicodeNormalization as _, char::canonical_combining_class};
 
 /// The names with which only administrators pass. People with a password of this dashboard choose their names themselves, and an
 /// app lets whom it knows by a name into the account of that name.
@@ -21,10 +21,33 @@ impl ReservedNames {
 }
 
 /// A name as apps may read it: some (those of Django) take compatible characters, such as wide letters, for the same, and
-/// some databases (MySQL) letters with accents and without.
+/// some databases (MySQL) letters with accents or strokes and without.
 fn fold(name: &str) -> String {
-    let letters = name.nfkd().filter(|letter| !is_combining_mark(*letter));
-    names::key(&letters.collect::<String>())
+    let letters = name.nfkd().filter(|letter| !is_accent(*letter));
+    let mut plain = String::with_capacity(name.len());
+    for letter in letters {
+        match letter {
+            'ı' => plain.push('i'),
+            'ø' | 'Ø' => plain.push('o'),
+            'ł' | 'Ł' => plain.push('l'),
+            'đ' | 'Đ' => plain.push('d'),
+            'ħ' | 'Ħ' => plain.push('h'),
+            'ŧ' | 'Ŧ' => plain.push('t'),
+            'æ' | 'Æ' => plain.push_str("ae"),
+            'œ' | 'Œ' => plain.push_str("oe"),
+            other => plain.push(other),
+        }
+    }
+    names::key(&plain)
+}
+
+/// Whether it stands on another letter and makes no other one of it. The vowels of Indian scripts, Thai and Lao do, by their
+/// combining classes.
+fn is_accent(letter: char) -> bool {
+    !matches!(
+        canonical_combining_class(letter),
+        0 | 9 | 84 | 91 | 103 | 118 | 129..=132
+    )
 }
 
 /// Whether another user has the visitor's name without its accents, so that an app whose database ignores accents could take the
@@ -132,6 +155,28 @@ mod tests {
             .chain(["l\u{587}on", "\u{c5}sa", "\u{ac00}", "ada", ""])
         {
             assert!(!has_compatible_letters(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn letters_with_accents_or_strokes_are_read_as_plain_ones_and_vowels_are_letters() {
+        for (name, read) in [
+            ("\u{e1}dmin", "admin"),
+            ("r\u{f8}ot", "root"),
+            ("adm\u{131}n", "admin"),
+            ("\u{141}ukasz", "lukasz"),
+            ("\u{e6}on", "aeon"),
+            ("\u{30c}", ""),
+        ] {
+            assert_eq!(fold(name), read, "{name}");
+        }
+        for (name, other) in [
+            ("\u{930}\u{93e}\u{92e}", "\u{930}\u{92e}"),
+            ("\u{917}\u{941}\u{930}", "\u{917}\u{930}"),
+            ("\u{e19}\u{e38}", "\u{e19}"),
+            ("\u{e19}\u{e35}", "\u{e19}"),
+        ] {
+            assert_ne!(fold(name), fold(other), "{name}");
         }
     }
 
