@@ -57,6 +57,7 @@ document.addEventListener("htmx:sendError", ({ detail }) => {
 const waits = new Map();
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, xhr, boosted, requestConfig } = event.detail;
+  requestConfig.typed = find("#find")?.value.trim();
   const { type, submitter } = requestConfig.triggeringEvent ?? {};
   // What is typed is searched for meanwhile.
   if (!boosted && !["click", "submit"].includes(type)) return;
@@ -183,11 +184,9 @@ function filter(box) {
 }
 
 // What the server found for an earlier text is not shown, while it searches again.
-function dropFound() {
-  for (const part of all("#found [data-found]")) {
-    part.dataset.waits = "";
-    find("ul", part).replaceChildren();
-  }
+function dropFound(part) {
+  part.dataset.waits = "";
+  find("ul", part).replaceChildren();
 }
 
 // What could not be had is not waited for any more.
@@ -251,7 +250,7 @@ document.addEventListener("input", ({ target }) => {
   if (target.id !== "find") return;
   isMoved = false;
   if (target.dataset.filter === "tile") {
-    dropFound();
+    all("#found [data-found]").forEach(dropFound);
     filter(target);
   }
   // The server searches; until it has answered, nothing is chosen.
@@ -259,9 +258,18 @@ document.addEventListener("input", ({ target }) => {
 });
 
 // After the server has searched.
-document.addEventListener("htmx:afterSettle", ({ target }) => {
+document.addEventListener("htmx:afterSettle", ({ target, detail }) => {
   const box = find("#find");
   if (!box || target === document.body || !target.closest?.("#found")) return;
+  if (detail.requestConfig && detail.requestConfig.typed !== box.value.trim()) {
+    // What was about to ask for the later text is gone with the element that was replaced: the new one asks.
+    if (target.matches("[data-found]")) {
+      dropFound(target);
+      box.dispatchEvent(new Event("input"));
+    }
+    // The box itself asks again.
+    if (box.dataset.filter !== "tile") return;
+  }
   showAgain(box);
 });
 

@@ -240,7 +240,7 @@ impl Merge {
     }
 
     /// Keeps the board for people who are not signed in, unless one is chosen here, or may have been removed here since
-    /// an earlier import.
+    /// an earlier import. If it is joined with a board here, that one has to be public, too.
     fn keep_start_board(&self, board: &mut Option<Id>, present: &Present, report: &mut Report) {
         let is_first = !self.is_repeated();
         if is_first && present.has_start_board && board.is_some() {
@@ -250,6 +250,10 @@ impl Merge {
         }
         let new = board.take().filter(|_| is_first && !present.has_start_board);
         *board = new.and_then(|id| self.0.boards.resolve(&id));
+        if board.take_if(|id| present.private_boards.contains(id)).is_some() {
+            let text = "the board that people see first who are not signed in: the board of its name here is not public";
+            report.note(Kind::Other, "", What::Lost, text);
+        }
     }
 
     /// Keeps the branding, unless looks are chosen here, or may have been removed here since an earlier import.
@@ -419,7 +423,7 @@ mod tests {
     }
     #[test]
     fn the_board_for_people_who_are_not_signed_in_comes_along_unless_one_is_chosen_here() {
-        let merged = |has_start_board: bool, boards: Vec<(String, String)>| {
+        let merged = |has_start_board: bool, boards: Vec<(String, String)>, private_boards: &[&str]| {
             let board = crate::Board {
                 board: portico_storage::BoardSummary {
                     id: "hall".into(),
@@ -443,22 +447,23 @@ mod tests {
             let present = Present {
                 has_start_board,
                 boards,
+                private_boards: private_boards.iter().map(|&id| id.to_owned()).collect(),
                 ..Present::default()
             };
             let mut report = Report::default();
             let plan = merge(dashboard, &present, &Keys::new(), &mut report);
-            let collided = report
-                .notes
-                .iter()
-                .filter(|note| note.kind == Kind::Other)
-                .count();
-            (plan.new.start_board, collided)
+            let notes = report.notes.iter().filter(|note| note.kind == Kind::Other);
+            let notes: Vec<_> = notes.map(|note| note.what).collect();
+            (plan.new.start_board, notes)
         };
         let here = |id: &str| vec![(id.to_owned(), "Hall".to_owned())];
-        assert_eq!(merged(false, Vec::new()), (Some("hall".into()), 0));
-        assert_eq!(merged(false, here("own")), (Some("own".into()), 0), "joined");
-        assert_eq!(merged(true, Vec::new()), (None, 1));
+        assert_eq!(merged(false, vec![], &[]), (Some("hall".into()), vec![]));
+        let joined = merged(false, here("own"), &["other"]);
+        assert_eq!(joined, (Some("own".into()), vec![]));
+        let joined_with_private = merged(false, here("own"), &["own"]);
+        assert_eq!(joined_with_private, (None, vec![What::Lost]));
+        assert_eq!(merged(true, vec![], &[]), (None, vec![What::Collided]));
         // It may have been removed since an earlier import.
-        assert_eq!(merged(false, here("hall")), (None, 0));
+        assert_eq!(merged(false, here("hall"), &[]), (None, vec![]));
     }
 }

@@ -22,6 +22,8 @@ pub struct Present {
     pub search_engines: Vec<(String, String, String)>,
     /// Boards: id and name-key.
     pub boards: Vec<(String, String)>,
+    /// The ids of boards that are not public.
+    pub private_boards: HashSet<String>,
     /// Whether people who have chosen no home board see one.
     pub has_default_home: bool,
     /// Whether people who are not signed in see a chosen board.

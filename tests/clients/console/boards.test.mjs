@@ -54,6 +54,7 @@ test("a tile is dragged within its section and into another one, and Escape puts
   };
   await save(page);
   await page.goto(edit);
+  await enriched(page);
   // A tile that is put back, or dropped where it was, leaves nothing that has to be saved.
   let asked = 0;
   page.on("dialog", (dialog) => {
@@ -67,6 +68,7 @@ test("a tile is dragged within its section and into another one, and Escape puts
   await page.waitForURL(board);
   assert.equal(asked, 0);
   await page.goto(edit);
+  await enriched(page);
   await drag(before[0], await middle(page, "Note"));
   assert.deepEqual(await titles(page), ["Bookmarks 1", "Note", before[0], "Clock"]);
   await drag("Clock", await middle(page, "Bookmarks 1"), () => page.keyboard.press("Escape"));

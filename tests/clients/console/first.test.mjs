@@ -14,6 +14,8 @@ after(() => browser?.close());
 
 /** Presses Tab until the focus is in an element that fits. */
 async function tabTo(page, selector) {
+  // A new page is seen before htmx has settled it, which puts the focus into it last of all.
+  await page.waitForFunction(() => !document.querySelector(".htmx-settling"));
   for (let step = 0; step < 200; step++) {
     if (await page.evaluate((wanted) => document.activeElement.matches(wanted), selector)) return;
     await page.keyboard.press("Tab");
@@ -40,6 +42,8 @@ async function goOn(page, home, other, { press, type, check }) {
   await page.getByRole("button", { name: "Move Immich one place back", exact: true }).waitFor();
   await press(page, '.editor-bar button[value="save"]');
   await page.getByText("Saved.").waitFor();
+  // Without scripts the note is there before the tiles.
+  await page.waitForLoadState();
   assert.deepEqual(await page.locator(".board .tile .name").allInnerTexts(), ["Immich"]);
 
   await page.goto(`${home}/invites`);

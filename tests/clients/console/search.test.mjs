@@ -109,6 +109,41 @@ test("what the server found for an earlier text is not chosen while it searches 
   page.assertQuiet();
 });
 
+test("an answer for an earlier text is not chosen, and the server is asked for the later one", async () => {
+  const { page } = await furnished();
+  // As with more apps than one page has.
+  const held = [];
+  await page.route("**/others?*", (route) => {
+    const typed = new URL(route.request().url()).searchParams.get("q");
+    const tile = `<li><a class="tile" href="${url}/api/health/live"><span class="name">Found for ${typed}</span></a></li>`;
+    const body = `<section id="others" class="others" data-found hx-get="/others?more" hx-include="#find"
+      hx-trigger="input from:#find delay:200ms" hx-swap="outerHTML" hx-push-url="false" hx-sync="this:replace"
+      hidden><ul class="tiles">${tile}</ul></section>`;
+    // A later request may have replaced it.
+    held.push({ typed, answer: () => route.fulfill({ contentType: "text/html", body }).catch(() => {}) });
+  });
+  const request = async () => {
+    while (held.length === 0) await page.evaluate(() => new Promise(requestAnimationFrame));
+    return held.shift();
+  };
+  const chosen = (name) => page.locator(".tile.chosen .name", { hasText: name }).waitFor();
+  // At first a div asks once; from then on the section does, a moment after the last key.
+  for (const [earlier, later] of [["z", "zebra"], ["zoo", "zoom"]]) {
+    await page.fill("#find", earlier);
+    const first = await request();
+    assert.equal(first.typed, earlier);
+    await page.fill("#find", later);
+    await first.answer();
+    const second = await request();
+    assert.equal(second.typed, later);
+    assert.deepEqual(await visible(page), [`Search Library for “${later}”`]);
+    await second.answer();
+    await chosen(`Found for ${later}`);
+  }
+  assert.equal(held.length, 0);
+  page.assertQuiet();
+});
+
 test("one preference says whether Enter and a click open a new tab", async () => {
   const { page, search } = await furnished();
   const tile = page.locator("a.tile", { hasText: "Grafana" });

@@ -182,8 +182,12 @@ fn bookmarks_are_a_file_of_which_the_icons_are_not_kept() {
         .assert_hides("does not count");
     assert!(grown < 64, "it took {grown} MiB");
     assert_eq!(root.app_names().len(), 0);
-    let refused = browser.upload(&page, "/apps/many", &[], ("file", b"Caf\xe9;http://a"));
-    refused.assert_status(422).assert_shows("The file is not text");
+    let pasted = [("list", "what is pasted stays")];
+    let refused = browser.upload(&page, "/apps/many", &pasted, ("file", b"Caf\xe9;http://a"));
+    refused
+        .assert_status(422)
+        .assert_shows("The file is not text in UTF-8: save it as UTF-8")
+        .assert_shows("what is pasted stays");
 }
 
 #[test]

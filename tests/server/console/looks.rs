@@ -78,6 +78,9 @@ fn an_administrator_tries_looks_and_saves_them_for_everyone() {
             &json!(format!("/api/pictures/{logo}"))
         )
     );
+    let icons = manifest["icons"].as_array().expect("icons");
+    let types: Vec<_> = icons.iter().map(|icon| &icon["type"]).collect();
+    assert_eq!(types, ["image/gif", "image/png", "image/png", "image/png"]);
     let bob = Browser::of(&server, "bob").open("/");
     bob.assert_shows("data-tiles=\"icons\" data-columns=\"4\" data-wide");
     let sheet = theme(&page.html).expect("a style sheet");

@@ -1,6 +1,6 @@
 //! Databases of Homarr 2, and of a newer one than is known.
 
-use portico_tests::{Client, Portico};
+use portico_tests::{Client, Portico, administrator};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -111,6 +111,23 @@ fn a_household_on_homarr_2_comes_along_with_keys_of_every_form() {
         .key(keys[1])
         .get("/api/apps")
         .assert_refused(401, "UNAUTHORIZED");
+}
+
+#[test]
+fn a_private_board_of_the_same_name_is_not_the_first_page_of_people_who_are_not_signed_in() {
+    let place = Workspace::new();
+    let file = household(&place, MORE);
+    let mut server = Portico::start();
+    let board = json!({ "name": "Hall", "isPublic": false, "items": [] });
+    let root = administrator(&server);
+    root.mutate("board.create", &board).assert_status(200);
+    server.stop();
+    let notes = report(&file, &server.data(), &[])["notes"].to_string();
+    assert!(
+        notes.contains("the board of its name here is not public"),
+        "{notes}"
+    );
+    assert_eq!(export(&server.data())["site"]["startBoard"], Value::Null);
 }
 
 #[test]

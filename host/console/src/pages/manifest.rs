@@ -2,11 +2,11 @@
 
 use axum::{
     Router,
-    http::header,
+    http::{Method, header},
     response::{IntoResponse, Response},
     routing::get,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{around::Passed, assets::path, visit::Visitor};
 
@@ -17,15 +17,17 @@ pub(super) fn routes() -> Router {
 async fn show(visit: Visitor) -> Response {
     let looks = visit.looks();
     let icon = |name, sizes, kind, purpose| json!({ "src": path(name), "sizes": sizes, "type": kind, "purpose": purpose });
-    let icons = match looks.logo_path() {
-        Some(logo) => json!([{ "src": logo, "sizes": "any", "purpose": "any" }]),
-        None => json!([
-            icon("icon.svg", "any", "image/svg+xml", "any"),
-            icon("icon-192.png", "192x192", "image/png", "any"),
-            icon("icon-512.png", "512x512", "image/png", "any"),
-            icon("icon-512.png", "512x512", "image/png", "maskable"),
-        ]),
+    let first = match looks.logo_path() {
+        Some(logo) => logo_icon(&visit, &logo).await,
+        None => icon("icon.svg", "any", "image/svg+xml", "any"),
     };
+    // Browsers that cannot use a logo of its type install the site with the others.
+    let icons = json!([
+        first,
+        icon("icon-192.png", "192x192", "image/png", "any"),
+        icon("icon-512.png", "512x512", "image/png", "any"),
+        icon("icon-512.png", "512x512", "image/png", "maskable"),
+    ]);
     let manifest = json!({
         "id": "/",
         "name": visit.brand(),
@@ -46,4 +48,17 @@ async fn show(visit: Visitor) -> Response {
     // It is the same for everyone, and sets no cookies.
     response.extensions_mut().insert(Passed);
     response
+}
+
+/// The logo, with its type, which its path does not tell.
+async fn logo_icon(visit: &Visitor, logo: &str) -> Value {
+    let mut icon = json!({ "src": logo, "sizes": "any", "purpose": "any" });
+    let picture = visit.api.pass(Method::HEAD, logo).await;
+    let kind = picture.headers().get(header::CONTENT_TYPE);
+    if picture.status().is_success()
+        && let Some(kind) = kind.and_then(|kind| kind.to_str().ok())
+    {
+        icon["type"] = kind.into();
+    }
+    icon
 }

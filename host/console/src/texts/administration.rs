@@ -58,7 +58,7 @@ texts! {
         prune_hint: "Affects only the kinds of entries that the document lists: a list of apps without one of your apps removes that app.", "Betrifft nur die Arten von Einträgen, die das Dokument auflistet: Fehlt in der Liste der Apps eine Ihrer Apps, wird sie entfernt.";
         show: "Show the difference", "Unterschied zeigen";
         missing: "Please paste a document or choose a file", "Bitte fügen Sie ein Dokument ein oder wählen Sie eine Datei";
-        not_text: "The file is not text", "Die Datei ist kein Text";
+        not_text: "The file is not text in UTF-8: save it as UTF-8", "Die Datei ist kein Text in UTF-8: Speichern Sie sie als UTF-8";
         no_document: "This is not a document: it must have one or more of the keys {}", "Das ist kein Dokument: Es muss einen oder mehrere dieser Schlüssel haben: {}";
         unreadable: "The document cannot be read: {}", "Das Dokument ist nicht lesbar: {}";
         breaks_rules: "The document breaks rules. Nothing was changed.", "Das Dokument verletzt Regeln. Nichts wurde geändert.";

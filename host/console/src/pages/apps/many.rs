@@ -77,6 +77,7 @@ async fn create(visit: Visitor, request: Request) -> PageResult {
         .compute(move || match list_of(&reader, &form) {
             Ok(list) => read(&reader, list),
             Err(problem) => Draft {
+                list: form.text("list").to_owned(),
                 problems: vec![problem],
                 ..Draft::default()
             },

@@ -92,6 +92,11 @@ async fn read_present(
             .iter()
             .map(|board| (board.id.clone(), key(&board.name)))
             .collect(),
+        private_boards: boards
+            .iter()
+            .filter(|board| !board.is_public)
+            .map(|board| board.id.clone())
+            .collect(),
         disabled: disabled.into_iter().map(|(id, ..)| id).collect(),
         ..Present::default()
     };
