@@ -17,7 +17,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     audit::Audit,
-    gate::GateHosts,
+    gate::place::GateHosts,
     metrics,
     reachability::Reachability,
     second_factor::{Passkeys, SecondFactorPolicy, Tickets},

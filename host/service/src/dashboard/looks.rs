@@ -13,7 +13,7 @@ use portico_storage::{ADMIN, Access, AppVisibility, DashboardTransaction, Densit
 use serde::Serialize;
 
 use super::{
-    state::Change,
+    change::Change,
     transaction::require_found,
     validate::{Fields, LABEL},
 };

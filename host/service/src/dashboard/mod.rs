@@ -8,6 +8,7 @@ mod addresses;
 mod app_status;
 mod audit;
 mod boards;
+mod change;
 mod extras;
 mod gate;
 mod groups;

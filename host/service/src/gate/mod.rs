@@ -11,7 +11,7 @@
 //!   the same database within a second. Apps, people and their rights are looked up with each request.
 
 mod index;
-mod place;
+pub(crate) mod place;
 mod reserved;
 mod visits;
 

@@ -16,6 +16,7 @@ use super::super::{
         },
         bounds::{Bounds, MOST_ITEMS, MOST_SECTIONS, at, key},
     },
+    change::Change,
     gate, groups,
     looks::LooksChange,
     pictures, search_engines,
@@ -340,21 +341,6 @@ impl AppName {
 /// For each entry of a list, the existing record that it names; `None` if the entry is new.
 pub(super) type Matches = Vec<Option<Id>>;
 
-/// In JSON: absent, null, or a value. A field of this type needs `#[serde(default)]`.
-#[derive(Default)]
-pub(in crate::dashboard) enum Change<T> {
-    #[default]
-    Keep,
-    Clear,
-    Set(T),
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Option::deserialize(deserializer)?.map_or(Self::Clear, Self::Set))
-    }
-}
-
 /// A change of an optional moment.
 fn moment_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Change<Timestamp>, D::Error> {
     let moment = time::deserialize_option(deserializer)?;
@@ -540,16 +526,6 @@ fn check_items(bounds: &mut Bounds, place: &[PathSegment], items: &mut [Item]) {
         if let Some(clock) = &mut item.clock {
             let place = key(&key(&place, "clock"), "timeZone");
             bounds.time_zone(&place, &mut clock.time_zone);
-        }
-    }
-}
-
-impl<T> Change<T> {
-    /// The value to set, if there is one.
-    pub fn as_set(&self) -> Option<&T> {
-        match self {
-            Self::Set(value) => Some(value),
-            Self::Keep | Self::Clear => None,
         }
     }
 }

@@ -20,7 +20,6 @@ mod report;
 mod snapshot;
 mod wanted;
 
-pub(super) use self::document::Change;
 pub(crate) use self::document::DOCUMENT;
 use portico_model::error::{Code, Error};
 

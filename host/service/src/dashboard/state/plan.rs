@@ -19,9 +19,10 @@ use portico_storage::Size;
 use super::{
     super::{
         boards::bounds::{at, key},
+        change::Change,
         validate::Fields,
     },
-    document::{self, AppName, Board, Change, Document, Matches, ShareWith, UserName, entries},
+    document::{self, AppName, Board, Document, Matches, ShareWith, UserName, entries},
     new_values::{self, check_directions},
     snapshot::{Keys, Snapshot},
 };

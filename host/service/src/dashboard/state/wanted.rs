@@ -8,11 +8,7 @@ use portico_rules::refusal::Refusal;
 use portico_rules::rule::Rule;
 use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 
-use super::{
-    component::Component,
-    document::{Change, Document},
-    plan::Plan,
-};
+use super::{super::change::Change, component::Component, document::Document, plan::Plan};
 use crate::report::Warning;
 
 /// The most passwords that one document may have hashed: each takes tens of milliseconds.
