@@ -9,7 +9,7 @@ pub fn run(bytes: &[u8]) {
     let kept = format.read(bytes).file;
     let mime = format.mime();
     assert!(kept.len() <= bytes.len(), "{mime}: it became longer");
-    assert_eq!(Format::recognise(&kept), Some(format), "it is no longer {mime}");
+    assert_eq!(Format::recognise(&kept), Some(format), "it was {mime} before");
     assert_eq!(
         format.read(&kept).file,
         kept,
